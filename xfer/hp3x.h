@@ -95,10 +95,13 @@ struct hp3x_options {
 				  */
 	uint32_t slice_bytes; /* shortest slice, default 65536 */
 	/*
-	 * A request that takes this time longer than expected has failed, and its path is left;
-	 * default 50. Longer than the round trips of a path under load.
+	 * A request that takes this time longer than expected has failed, and its path is left.
+	 * Default of hang_ms: 50; of hang_min_ms: hang_ms. With a smaller hang_min_ms, the time
+	 * adapts to each path: four times the most by which a request was late within the last
+	 * seconds, at least hang_min_ms, and at most hang_ms. Until a path has carried data for a
+	 * second, it is hang_ms.
 	 */
-	uint32_t hang_ms;
+	uint32_t hang_ms, hang_min_ms;
 	uint32_t peer_timeout_ms; /* silence after which a peer is gone, default 10000 */
 	bool own_progress; /* true: no thread; the caller calls hp3x_progress() */
 	uint64_t seed; /* of random choices; 0: from the system */

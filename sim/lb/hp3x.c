@@ -60,13 +60,14 @@ static struct hp3x_pair *open_pair(struct sim *s, uint32_t demand)
 	uint32_t n = s->cfg.xfer.paths;
 	struct hp3x_pair *pair = sim_alloc(1, sizeof(*pair) + n * sizeof(pair->path[0]));
 	struct hp3x_limits limits = {.slice_bytes = s->cfg.xfer.slice_bytes,
-		.window_percent = s->cfg.xfer.window_percent,
 		.pair_window = s->cfg.xfer.pair_window == SIM_ON};
 
 	pair->first = NO_DEMAND;
 	for (uint32_t i = 0; i < n; i++)
 		pair->path[i].flow = sim_flow_open(s, demand);
-	limits.line = pair->path[0].flow->port->bps / 8;
+	limits.of = (struct hp3x_window_limits){.second = SIM_SEC,
+		.most_rate = pair->path[0].flow->port->bps / 8,
+		.percent = s->cfg.xfer.window_percent};
 	hp3x_pair_init(pair, &limits, n);
 	return pair;
 }
@@ -114,7 +115,7 @@ static void post_slice(
 		pair->first = op->next;
 	hp3x_posted(pair, path, bytes);
 	sim_flow_post(s, path->flow, demand, bytes);
-	path->flow->newest->mark = pair->delivered;
+	path->flow->newest->mark = pair->window.delivered;
 }
 
 static void post_slices(struct sim *s, struct hp3x_pair *pair)

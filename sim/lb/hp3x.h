@@ -6,12 +6,12 @@
  * only that a slice has ended. Times are in ps, sizes in bytes, rates in bytes per second.
  */
 #include "sim/core/sim.h"
+#include "xfer/core/window.h"
 
 /* Limits of a pair and its paths. */
 struct hp3x_limits {
-	uint64_t line; /* rate of the host's link */
+	struct hp3x_window_limits of; /* most_rate: that of the host's link */
 	uint32_t slice_bytes;
-	uint32_t window_percent; /* of rate x RTT */
 	bool pair_window;
 };
 
@@ -28,9 +28,9 @@ struct hp3x_pair {
 	struct hp3x_limits limits;
 	uint32_t first, last; /* demands with unposted bytes: a queue */
 	uint64_t waiting; /* unposted bytes of these demands */
-	uint64_t delivered; /* bytes that have ended so far */
-	uint64_t in_flight, window; /* of all paths; a slice may always be in flight */
-	uint64_t rate, rtt; /* of all paths together; the least RTT of a path */
+	struct hp3x_window window; /* of all paths */
+	uint64_t in_flight; /* on all paths; a slice may always be in flight */
+	uint64_t rtt; /* the least of all paths */
 	uint32_t turn; /* the path after the last one that was chosen */
 	uint32_t n;
 	struct hp3x_path path[];
@@ -40,7 +40,7 @@ struct hp3x_pair {
 struct hp3x_slice {
 	uint32_t bytes;
 	uint64_t posted; /* time */
-	uint64_t delivered; /* pair->delivered at that time */
+	uint64_t delivered; /* pair->window.delivered at that time */
 	uint64_t now;
 };
 

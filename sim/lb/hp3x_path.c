@@ -11,26 +11,14 @@ static uint64_t time_of(uint64_t bytes, uint64_t rate)
 	return (uint64_t)((unsigned __int128)bytes * SIM_SEC / rate);
 }
 
-static uint64_t rate_of(uint64_t bytes, uint64_t time, uint64_t line)
-{
-	uint64_t rate = (uint64_t)((unsigned __int128)bytes * SIM_SEC / hp3_max_u64(time, 1));
-
-	return hp3_max_u64(hp3_min_u64(rate, line), 1);
-}
-
-static uint64_t window_of(const struct hp3x_limits *l, uint64_t rate, uint64_t rtt)
-{
-	return (uint64_t)((unsigned __int128)rate * rtt / SIM_SEC * l->window_percent / 100);
-}
-
 void hp3x_pair_init(struct hp3x_pair *pair, const struct hp3x_limits *limits, uint32_t n)
 {
 	pair->limits = *limits;
-	pair->rate = limits->line;
-	pair->window = 2 * limits->slice_bytes;
+	pair->window = (struct hp3x_window){
+		.rate = limits->of.most_rate, .bytes = 2 * limits->slice_bytes};
 	pair->n = n;
 	for (uint32_t i = 0; i < n; i++) {
-		pair->path[i].rate = limits->line;
+		pair->path[i].rate = limits->of.most_rate;
 		pair->path[i].window = limits->slice_bytes;
 	}
 }
@@ -47,7 +35,7 @@ void hp3x_posted(struct hp3x_pair *pair, struct hp3x_path *p, uint32_t bytes)
 static void measure_rtt(struct hp3x_pair *pair, struct hp3x_path *p, const struct hp3x_slice *slice)
 {
 	uint64_t time = slice->now - slice->posted;
-	uint64_t link = time_of(slice->bytes, pair->limits.line);
+	uint64_t link = time_of(slice->bytes, pair->limits.of.most_rate);
 	uint64_t rtt = time > link ? time - link : 1;
 
 	if (p->rtt == 0 || rtt < p->rtt)
@@ -65,36 +53,31 @@ static void measure_path(
 {
 	bool idle = slice->posted >= p->ended;
 	uint64_t time = idle ? slice->now - slice->posted - p->rtt : slice->now - p->ended;
-	uint64_t rate = rate_of(slice->bytes, time, pair->limits.line);
+	uint64_t rate = hp3x_window_rate(&pair->limits.of, slice->bytes, time);
 	uint64_t whole = pair->limits.slice_bytes, weight;
 
 	weight = hp3_min_u64(slice->bytes, whole) * SHARES / whole;
 	p->rate = (p->rate * (SHARES * WEIGHT - weight) + rate * weight) / (SHARES * WEIGHT);
 	p->rate = hp3_max_u64(p->rate, 1);
 	p->window = hp3_min_u64(p->window + slice->bytes,
-		hp3_max_u64(window_of(&pair->limits, p->rate, p->rtt), whole));
-}
-
-/* The rate of delivery (BBR). If no bytes wait, the application sets the rate: it only rises. */
-static void measure_pair(struct hp3x_pair *pair, const struct hp3x_slice *slice)
-{
-	uint64_t rate = rate_of(
-		pair->delivered - slice->delivered, slice->now - slice->posted, pair->limits.line);
-
-	if (rate > pair->rate || pair->waiting > 0)
-		pair->rate = (pair->rate * (WEIGHT - 1) + rate) / WEIGHT;
-	pair->window = hp3_min_u64(pair->window + slice->bytes,
-		window_of(&pair->limits, pair->rate, pair->rtt) + pair->limits.slice_bytes);
+		hp3_max_u64(hp3x_window_share(&pair->limits.of, p->rate, p->rtt), whole));
 }
 
 void hp3x_ended(struct hp3x_pair *pair, struct hp3x_path *p, const struct hp3x_slice *slice)
 {
 	p->in_flight -= slice->bytes;
 	pair->in_flight -= slice->bytes;
-	pair->delivered += slice->bytes;
 	measure_rtt(pair, p, slice);
 	measure_path(pair, p, slice);
-	measure_pair(pair, slice);
+	pair->window.delivered += slice->bytes;
+	hp3x_window_add(&pair->window, &pair->limits.of,
+		&(struct hp3x_window_sample){.bytes = slice->bytes,
+			.posted = slice->posted,
+			.now = slice->now,
+			.delivered = slice->delivered,
+			.rtt = pair->rtt,
+			.more = pair->limits.slice_bytes,
+			.waits = pair->waiting > 0});
 	p->ended = slice->now;
 }
 
@@ -111,7 +94,7 @@ bool hp3x_path_has_room(const struct hp3x_path *p, uint32_t bytes)
 bool hp3x_pair_has_room(const struct hp3x_pair *pair, uint32_t bytes)
 {
 	return !pair->limits.pair_window || pair->in_flight == 0 ||
-	       pair->in_flight + bytes <= pair->window;
+	       pair->in_flight + bytes <= pair->window.bytes;
 }
 
 struct hp3x_path *hp3x_choose(struct hp3x_pair *pair, uint32_t bytes)

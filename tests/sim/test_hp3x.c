@@ -184,7 +184,9 @@ static struct hp3x_pair *two_paths(void)
 		char bytes[sizeof(struct hp3x_pair) + 2 * sizeof(struct hp3x_path)];
 	} two;
 	struct hp3x_limits limits = {
-		.line = 1000000000, .slice_bytes = 1000, .window_percent = 200};
+		.of = {.second = SIM_SEC, .most_rate = 1000000000, .percent = 200},
+		.slice_bytes = 1000,
+	};
 
 	memset(&two, 0, sizeof(two));
 	hp3x_pair_init(&two.pair, &limits, 2);

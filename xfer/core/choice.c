@@ -52,6 +52,8 @@ struct hp3xc_path *hp3xc_path_choose(struct hp3x_core *c, struct hp3xc_peer *pee
 	struct hp3xc_path *best = NULL;
 	uint64_t finish = UINT64_MAX, others;
 
+	if (!hp3xc_peer_has_room(c, peer, length))
+		return NULL;
 	for (uint32_t i = 0; i < peer->n_paths; i++) {
 		struct hp3xc_path *p = &peer->paths[i];
 		uint64_t own;

@@ -22,6 +22,7 @@ void hp3x_core_defaults(struct hp3x_core_config *config)
 		.rails = 1,
 		.paths_per_rail = 2,
 		.slice_bytes = 65536,
+		.hang_least_ns = 50 * MS,
 		.hang_ns = 50 * MS,
 		.open_ns = 1000 * MS,
 		.back_off_ns = 10 * MS,
@@ -38,9 +39,9 @@ static bool is_valid(const struct hp3x_core_config *c)
 	       c->ops <= MOST && c->slices > 0 && c->slices <= MOST && c->rails > 0 &&
 	       c->rails <= HP3X_RAILS && c->paths_per_rail > 0 &&
 	       c->paths_per_rail <= HP3X_MOST_PATHS / HP3X_RAILS && c->slice_bytes >= LEAST_SLICE &&
-	       c->slice_bytes <= MOST_SLICE && c->hang_ns > 0 && c->open_ns > 0 &&
-	       c->back_off_ns > 0 && c->most_back_off_ns >= c->back_off_ns && c->fence_ns > 0 &&
-	       c->keepalive_ns > 0 && c->peer_timeout_ns > c->keepalive_ns;
+	       c->slice_bytes <= MOST_SLICE && c->hang_ns > 0 && c->hang_least_ns <= c->hang_ns &&
+	       c->open_ns > 0 && c->back_off_ns > 0 && c->most_back_off_ns >= c->back_off_ns &&
+	       c->fence_ns > 0 && c->keepalive_ns > 0 && c->peer_timeout_ns > c->keepalive_ns;
 }
 
 /* Memory that is given out from its start. Without a base, it only counts. */

@@ -54,7 +54,9 @@
  * has answered since the slice failed; the third time, the path that has been up for the longest
  * time. The window of a path bounds its bytes in
  * flight; it begins with one slice, grows with each acknowledgement, and ends at twice rate * RTT.
- * A slice that takes longer than hang_ns plus eight times what was expected fails its path.
+ * A second window bounds the bytes in flight on all paths to a peer (window.h, pairs.c).
+ * A slice fails its path if it takes longer than eight times what was expected, plus a time that
+ * adapts to the lateness of earlier slices: hang_least_ns to hang_ns.
  *
  * Back-off of a path: back_off_ns, doubled for each failure up to most_back_off_ns, with up to a
  * quarter of random time; reset after the path was up for four times the last back-off.
@@ -78,7 +80,7 @@ struct hp3x_core_config {
 	uint64_t rail_rate[HP3X_RAILS]; /* bytes/s; 0: unknown */
 	uint32_t paths_per_rail;
 	uint32_t slice_bytes;
-	uint64_t hang_ns; /* default 50 ms */
+	uint64_t hang_least_ns, hang_ns; /* default 50 ms; the first is not the greater */
 	uint64_t open_ns; /* a path that is not up after this time has failed; default 1 s */
 	uint64_t back_off_ns, most_back_off_ns; /* default 10 ms, 1 s */
 	uint64_t fence_ns; /* HP3X_FENCE_MS */

@@ -111,7 +111,11 @@ static void flight_succeed(struct hp3x_core *c, struct hp3xc_path *p, struct hp3
 {
 	struct hp3xc_op *op = f->op;
 	struct hp3xc_sample sample = {
-		.took = c->now - f->sent, .bytes = f->bytes, .length = f->length};
+
+		.took = c->now - f->sent,
+		.expected = f->due - f->sent,
+		.bytes = f->bytes,
+		.length = f->length};
 
 	p->answered = c->now;
 	p->bytes += f->length;
@@ -119,6 +123,7 @@ static void flight_succeed(struct hp3x_core *c, struct hp3xc_path *p, struct hp3
 		p->imm_done = f->imm_number;
 	flight_land(c, p, f);
 	hp3xc_estimate_add(&p->estimate, c->now, &sample);
+	hp3xc_peer_measure(c, p->peer, f);
 	op->done++;
 	hp3xc_flight_free(c, f);
 	hp3xc_op_touch(c, op);

@@ -74,6 +74,13 @@ struct hp3xc_path *hp3xc_path_choose_again(
 /* Expected time until `length` more bytes are acknowledged. */
 uint64_t hp3xc_path_finish(const struct hp3x_core *c, const struct hp3xc_path *p, uint32_t length);
 
+/* pairs.c */
+void hp3xc_peer_window_init(const struct hp3x_core *c, struct hp3xc_peer *peer);
+/* The window of all paths to the peer has room for a slice. False: the slice waits. */
+bool hp3xc_peer_has_room(struct hp3x_core *c, const struct hp3xc_peer *peer, uint32_t length);
+/* A request of the peer was acknowledged: measures rate and window. */
+void hp3xc_peer_measure(struct hp3x_core *c, struct hp3xc_peer *peer, const struct hp3xc_flight *f);
+
 /* posts.c */
 /* The peer may have something to send. */
 void hp3xc_peer_ready(struct hp3x_core *c, struct hp3xc_peer *peer);

@@ -4,8 +4,7 @@
 #include <string.h>
 #include "base/minmax.h"
 
-#define UNKNOWN_RATE 1250000000ull /* bytes/s; before the first data */
-#define PROBE_HANGS  4u /* a probe may take so many times hang_ns */
+#define PROBE_HANGS 4u /* a probe may take so many times hang_ns */
 
 void hp3xc_path_init(struct hp3xc_peer *peer, struct hp3xc_path *p, uint32_t number)
 {
@@ -42,7 +41,7 @@ static void path_make(struct hp3x_core *c, struct hp3xc_path *p)
 	p->answered = 0;
 	p->own_length = 0;
 	hp3xc_estimate_begin(
-		&p->estimate, c->now, rate != 0 ? rate : UNKNOWN_RATE, c->cfg.slice_bytes);
+		&p->estimate, c->now, rate != 0 ? rate : HP3XC_UNKNOWN_RATE, c->cfg.slice_bytes);
 	hp3xc_path_want(c, p, HP3XC_WANT_OPEN);
 	hp3xc_timer_set(&c->timers, hp3xc_path_timer(c, p), c->now + c->cfg.open_ns);
 }

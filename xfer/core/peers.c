@@ -103,6 +103,7 @@ int hp3x_core_peer_up(
 	peer->n_paths =
 		hp3_min_u32(hp3_max_u32(c->cfg.rails, other->rails) * per_rail, c->most_paths);
 	peer->sent_at = peer->heard_at = now;
+	hp3xc_peer_window_init(c, peer);
 	for (uint32_t i = 0; i < peer->n_paths; i++) {
 		hp3xc_path_init(peer, &peer->paths[i], i);
 		path_rails(c, peer, &peer->paths[i]);

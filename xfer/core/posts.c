@@ -27,10 +27,13 @@ static void flight_post(struct hp3x_core *c, struct hp3xc_path *p, struct hp3xc_
 	f->path = p->number;
 	f->sent = c->now;
 	f->due = c->now + expected;
-	f->limit = c->now + c->cfg.hang_ns + HP3XC_HANG_TIMES * slow;
+	f->limit =
+		c->now + HP3XC_HANG_TIMES * slow +
+		hp3xc_estimate_patience(&p->estimate, c->now, c->cfg.hang_least_ns, c->cfg.hang_ns);
 	p->in_flight += f->length;
 	c->rail_in_flight[p->local_rail] += f->length;
 	f->bytes = p->in_flight;
+	f->delivered = p->peer->window.delivered;
 	op->in_flight++;
 	op->sent++;
 	p->slices++;

@@ -12,16 +12,18 @@
 #include "xfer/core/estimate.h"
 #include "xfer/core/links.h"
 #include "xfer/core/timers.h"
+#include "xfer/core/window.h"
 
-#define HP3XC_CHUNK       480u /* bytes of pages or of a message */
-#define HP3XC_CHUNK_PAGES (HP3XC_CHUNK / sizeof(struct hp3x_page))
-#define HP3XC_SMALL       64u /* most slices of an op in a small slot */
-#define HP3XC_LARGE_SLOTS 64u /* the first slots have bitmaps for ops of any number of slices */
-#define HP3XC_WORDS       (HP3X_MOST_PAGES / 64)
-#define HP3XC_SLOWEST     1250000u /* bytes/s; a path may be so slow until it was measured */
-#define HP3XC_HANG_TIMES  8u /* a request may take so many times what was expected */
-#define HP3XC_NO_SLOT     UINT16_MAX
-#define HP3XC_PATH_WORDS  (HP3X_MOST_PATHS / 64)
+#define HP3XC_CHUNK        480u /* bytes of pages or of a message */
+#define HP3XC_CHUNK_PAGES  (HP3XC_CHUNK / sizeof(struct hp3x_page))
+#define HP3XC_SMALL        64u /* most slices of an op in a small slot */
+#define HP3XC_LARGE_SLOTS  64u /* the first slots have bitmaps for ops of any number of slices */
+#define HP3XC_WORDS        (HP3X_MOST_PAGES / 64)
+#define HP3XC_UNKNOWN_RATE 1250000000u /* bytes/s; of a path before the first data */
+#define HP3XC_SLOWEST      1250000u /* bytes/s; a path may be so slow until it was measured */
+#define HP3XC_HANG_TIMES   8u /* a request may take so many times what was expected */
+#define HP3XC_NO_SLOT      UINT16_MAX
+#define HP3XC_PATH_WORDS   (HP3X_MOST_PATHS / 64)
 
 struct hp3xc_chunk {
 	struct hp3xc_chunk *next;
@@ -84,6 +86,7 @@ struct hp3xc_flight {
 	uint8_t path, times; /* times: sent */
 	uint64_t sent, failed, limit, due; /* due: expected; limit: after it, the path hangs */
 	uint64_t bytes; /* in flight on the path, with this slice, when it was sent */
+	uint64_t delivered; /* of all paths to the peer, when it was sent */
 	uint32_t imm_number; /* among the immediates of the path's opening; 0: none */
 };
 
@@ -186,6 +189,7 @@ struct hp3xc_peer {
 	enum hp3x_peer_state state;
 	enum hp3x_status end; /* of ops, if it is gone */
 	uint64_t identity, backlog; /* backlog: bytes to be sent */
+	struct hp3x_window window; /* of all paths */
 	uint64_t sent_at, heard_at;
 	uint32_t rails, n_paths, in_flight, n_ops;
 	uint32_t told_number, heard_number; /* of USER and ADD: sent, received */

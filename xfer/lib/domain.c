@@ -11,6 +11,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 #include "app/clock.h"
+#include "base/minmax.h"
 #include "xfer/lib/internal.h"
 
 /* The first one that finds rails is the default. A new provider needs a line here. */
@@ -86,6 +87,11 @@ static int core_open(struct hp3x_domain *d, const struct hp3x_options *o)
 	c->peer_timeout_ns = timeout * 1000000;
 	if (o->hang_ms != 0)
 		c->hang_ns = (uint64_t)o->hang_ms * 1000000;
+	c->hang_least_ns = o->hang_min_ms != 0 ? (uint64_t)o->hang_min_ms * 1000000 : c->hang_ns;
+	if (c->hang_least_ns > c->hang_ns)
+		return hp3x_error_set(-EINVAL,
+			"hang_min_ms is %u, but hang_ms is %u: set hang_min_ms to at most hang_ms",
+			o->hang_min_ms, (unsigned)(c->hang_ns / 1000000));
 	if (d->provider->rails_hang != NULL)
 		d->provider->rails_hang(d->rails, c->hang_ns);
 	if (c->keepalive_ns > c->peer_timeout_ns / 4)

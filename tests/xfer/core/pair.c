@@ -83,24 +83,56 @@ struct hp3x_path pair_info(const struct pair *p, uint32_t core, uint32_t path)
 
 static void request_put(struct pair *p, uint32_t core, const struct hp3x_act *act)
 {
-	struct pair_path *path = &p->path[act->path];
+	struct pair_path *path = &p->path[act->path], *link = p->one_link ? p->path : path;
 	struct done *d = malloc(sizeof(*d));
-	uint64_t length = act->kind == HP3X_ACT_PROBE ? 0 : act->post.length;
+	uint32_t n = 0;
+	uint64_t length = act->kind == HP3X_ACT_PROBE ? 0 : act->post.length, all = 0;
 
 	*d = (struct done){core, act->path, (uint32_t)pair_info(p, core, act->path).openings, *act};
-	if (path->free_at < p->now)
-		path->free_at = p->now;
-	path->free_at += length * SECOND / path->rate;
+	if (link->free_at < p->now)
+		link->free_at = p->now;
+	link->free_at += length * SECOND / link->rate;
 	if (core == 0) {
 		uint64_t in_flight = pair_info(p, 0, act->path).in_flight;
 
 		path->posts += act->kind != HP3X_ACT_PROBE;
 		if (in_flight > path->most_in_flight)
 			path->most_in_flight = in_flight;
+		for (struct hp3x_path info;
+			hp3x_core_path_info(p->core[0], (uint32_t)p->peer[0], n, &info); n++)
+			all += info.in_flight;
+		p->most_in_flight = all > p->most_in_flight ? all : p->most_in_flight;
 	}
 	assert_true(p->heap.n < p->heap.cap);
 	hp3_heap_push(&p->heap,
-		(struct hp3_heap_entry){.at = path->free_at + 2 * path->delay, .event = d});
+		(struct hp3_heap_entry){.at = link->free_at + 2 * path->delay, .event = d});
+}
+
+static void immediate_put(struct pair *p, const struct done *d)
+{
+	struct pair_path *path = &p->path[d->path];
+
+	p->imm_seen++;
+	if (path->keeps && d->core == 0) {
+		assert_true(path->n_kept < PAIR_KEPT);
+		path->kept[path->n_kept++] = d->act.post.imm;
+		return;
+	}
+	hp3x_core_arrived(p->core[1 - d->core], p->now, (uint32_t)p->peer[1 - d->core], d->path,
+		d->act.post.imm);
+	pair_drain(p);
+}
+
+void pair_deliver(struct pair *p, uint32_t path)
+{
+	struct pair_path *from = &p->path[path];
+
+	for (uint32_t i = 0; i < from->n_kept; i++) {
+		hp3x_core_arrived(p->core[1], p->now, (uint32_t)p->peer[1], path, from->kept[i]);
+		pair_drain(p);
+	}
+	from->n_kept = 0;
+	from->keeps = false;
 }
 
 static void request_end(struct pair *p, struct done *d)
@@ -112,12 +144,10 @@ static void request_end(struct pair *p, struct done *d)
 		return;
 	if (d->core == 0 && d->act.kind != HP3X_ACT_PROBE)
 		path->bytes += d->act.post.length;
-	if (d->act.has_imm) {
-		p->imm_seen++;
-		hp3x_core_arrived(p->core[1 - d->core], p->now, (uint32_t)p->peer[1 - d->core],
-			d->path, d->act.post.imm);
-		pair_drain(p);
-	}
+	if (d->act.has_imm)
+		immediate_put(p, d);
+	if (path->mute)
+		return;
 	hp3x_core_completed(p->core[d->core], p->now, d->act.post.token, HP3X_RESULT_OK);
 	pair_drain(p);
 }

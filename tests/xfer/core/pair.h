@@ -20,12 +20,16 @@
 #define PAIR_PATHS  8u
 #define PAIR_QUEUE  65536u
 #define PAIR_ENDS   8192u
+#define PAIR_KEPT   64u
 #define PAIR_EVENTS (1u << 16)
 
 struct pair_path {
 	uint64_t rate, delay, free_at;
 	bool dead; /* requests never complete */
+	bool mute; /* requests are executed, but never complete */
+	bool keeps; /* immediates for core 1 wait until pair_deliver() */
 	bool closed; /* endpoints cannot be made */
+	uint32_t kept[PAIR_KEPT], n_kept; /* immediates that wait */
 	uint64_t bytes, posts, most_in_flight; /* of core 0 */
 	uint32_t opens, shuts;
 };
@@ -44,6 +48,7 @@ struct pair {
 	struct hp3_heap heap;
 	bool stalled; /* messages wait */
 	bool holds; /* SHUT is not carried out */
+	bool one_link; /* all paths share a link, with the rate of path 0 */
 	struct pair_message *queue;
 	uint32_t head, n;
 	struct hp3x_completion *ended;
@@ -51,6 +56,7 @@ struct pair {
 	uint64_t counter[HP3X_COUNTERS];
 	uint32_t received;
 	uint32_t imm_seen;
+	uint64_t most_in_flight; /* of core 0, on all paths */
 	enum hp3x_peer_state state[2];
 };
 
@@ -59,6 +65,8 @@ struct pair *pair_create(const struct hp3x_core_config *config);
 void pair_free(struct pair *p);
 void pair_drain(struct pair *p);
 void pair_run(struct pair *p, uint64_t until);
+/* Core 1 handles the immediates that the path keeps. */
+void pair_deliver(struct pair *p, uint32_t path);
 /* A write of core 0. */
 int64_t pair_write(struct pair *p, uint64_t length, uint32_t counter, uint32_t add);
 struct hp3x_remote pair_remote(const struct pair *p);

@@ -76,12 +76,16 @@ static void a_slow_path_does_not_hold_the_tail(void **state)
 	pair_free(p);
 }
 
+/* The other path has a long round trip, so the window of both paths is large. */
 static void windows_are_bounded(void **state)
 {
 	struct hp3x_core_config c = pair_config();
 	struct pair *p = pair_create(&c);
 
+	p->path[1].delay = 500 * US;
 	load_begin(p);
+	hp3x_core_path_failed(p->core[0], p->now, (uint32_t)p->peer[0], 1);
+	pair_run(p, p->now + 50 * MS);
 	load(p, p->now + 20 * MS);
 	/* Twice rate * RTT: 1 GB/s, 20 us and 65.5 us for the slice. */
 	assert_in_range(p->path[0].most_in_flight, 2 * 65536, 4 * 65536);
@@ -105,6 +109,47 @@ static void a_path_that_returns_is_full_within_two_seconds(void **state)
 	before = p->path[1].bytes;
 	load(p, p->now + 10 * MS);
 	assert_true(p->path[1].bytes - before > 9 * MS);
+	pair_free(p);
+}
+
+/* Loads the paths, then path 1 answers nothing. Returns the time until the path has failed. */
+static uint64_t time_until_left(struct pair *p)
+{
+	uint64_t since = p->now;
+
+	p->path[1].dead = true;
+	while (pair_info(p, 0, 1).state == HP3X_PATH_UP && p->now < since + SECOND)
+		load(p, p->now + 100 * US);
+	return p->now - since;
+}
+
+static void a_steady_path_is_left_soon(void **state)
+{
+	struct hp3x_core_config c = pair_config();
+	struct pair *p;
+	uint64_t took[3];
+
+	c.hang_least_ns = 20 * MS;
+	p = pair_create(&c);
+	load_begin(p);
+	load(p, p->now + 100 * MS);
+	took[0] = time_until_left(p); /* the path is new */
+	p->path[1].dead = false;
+	load(p, p->now + 4 * SECOND);
+	took[1] = time_until_left(p);
+	p->path[1].dead = false;
+	load(p, p->now + 4 * SECOND);
+	/* The network stalls for 11 ms: requests of the next seconds may be four times as late. */
+	p->path[1].free_at = p->now + 11 * MS;
+	load(p, p->now + 100 * MS);
+	assert_int_equal(pair_info(p, 0, 1).failures, 2);
+	took[2] = time_until_left(p);
+	print_message("new %llu ms, steady %llu ms, after a stall %llu ms\n",
+		(unsigned long long)(took[0] / MS), (unsigned long long)(took[1] / MS),
+		(unsigned long long)(took[2] / MS));
+	assert_in_range(took[0], 50 * MS, 53 * MS);
+	assert_in_range(took[1], 20 * MS, 23 * MS);
+	assert_in_range(took[2], 40 * MS, 53 * MS);
 	pair_free(p);
 }
 
@@ -188,6 +233,7 @@ int main(void)
 		cmocka_unit_test(a_slow_path_does_not_hold_the_tail),
 		cmocka_unit_test(windows_are_bounded),
 		cmocka_unit_test(a_path_that_returns_is_full_within_two_seconds),
+		cmocka_unit_test(a_steady_path_is_left_soon),
 		cmocka_unit_test(back_off_doubles),
 		cmocka_unit_test(older_openings_count_no_more),
 		cmocka_unit_test(rails_go_and_return),

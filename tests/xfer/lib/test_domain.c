@@ -205,6 +205,12 @@ static void wrong_options_are_refused_with_a_sentence(void **state)
 	assert_non_null(strstr(hp3x_error(), "nonesuch0"));
 	o = (struct hp3x_options){.provider = "tcp", .paths_per_rail = 9};
 	assert_int_equal(hp3x_open(&o, &d), -EINVAL);
+	o = (struct hp3x_options){.provider = "tcp", .hang_ms = 10, .hang_min_ms = 11};
+	assert_int_equal(hp3x_open(&o, &d), -EINVAL);
+	assert_non_null(strstr(hp3x_error(), "set hang_min_ms to at most hang_ms"));
+	o.hang_min_ms = 0; /* its default is not more than hang_ms */
+	assert_int_equal(hp3x_open(&o, &d), 0);
+	hp3x_close(d);
 	o = (struct hp3x_options){.provider = "tcp", .listen = "here"};
 	assert_int_equal(hp3x_open(&o, &d), -EINVAL);
 	assert_non_null(strstr(hp3x_error(), "10.0.0.2:18515"));
