@@ -36,6 +36,7 @@ static struct pair *late_immediate_begin(void)
 	p->path[1].keeps = true;
 	op = pair_write(p, 1000, FIRST, ADD);
 	assert_true(op > 0);
+	pair_drain(p);
 	assert_int_equal(hp3x_core_cancel(p->core[0], p->now, op), 0);
 	pair_run(p, p->now + 100 * MS);
 	assert_int_equal(pair_info(p, 0, 0).state, HP3X_PATH_UP);
