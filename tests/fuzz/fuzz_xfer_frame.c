@@ -9,6 +9,7 @@
 #include <endian.h>
 #include <errno.h>
 #include "base/crc.h"
+#include "base/minmax.h"
 #include "input.h"
 #include "xfer/lib/frame.h"
 
@@ -89,7 +90,7 @@ static void try_outbox(const uint8_t *script, size_t size)
 		switch (script[i] % 4) {
 		case 0:
 			much = much < HP3X_MESSAGE ? much : HP3X_MESSAGE;
-			if (hp3x_outbox_room(&out) < much)
+			if (hp3x_outbox_room(&out) < hp3_max_u64(much, 1))
 				break;
 			hp3x_outbox_add(&out, message, much);
 			MUST(out.seq == ++seq);

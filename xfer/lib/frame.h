@@ -62,7 +62,7 @@ struct hp3x_outbox {
 /* 0 or -ENOMEM. */
 int hp3x_outbox_open(struct hp3x_outbox *out);
 void hp3x_outbox_close(struct hp3x_outbox *out);
-/* Bytes of data that a new message may have. */
+/* Bytes of data that a new message may have. 0: no message fits, not even an empty one. */
 size_t hp3x_outbox_room(const struct hp3x_outbox *out);
 /* There must be room. */
 void hp3x_outbox_add(struct hp3x_outbox *out, const void *data, uint32_t length);
