@@ -32,6 +32,8 @@ const char *hp3x_hello_wrong(const struct hp3x_domain *d, const struct hp3x_hell
 		return "this is the control address of the own domain: connect to another one";
 	if (le64toh(h->identity) == 0)
 		return "the hello has no identity";
+	if (h->rails == 0 || le32toh(h->rails) > HP3X_RAILS || h->paths_per_rail == 0)
+		return "the peer has a number of rails that makes no sense";
 	return NULL;
 }
 
