@@ -25,6 +25,7 @@ static const char help[] =
 	"  --depth N            transfers under way at a time (default 16)\n"
 	"  --port PORT          control port of the server (default 18516)\n"
 	"  --rail NAME          use this rail: an interface or an address; may be repeated\n"
+	"  --peer-timeout MS    silence after which the other host is lost (default 10000)\n"
 	"  --json               print one line of JSON, with the paths\n"
 	"  --version, --help\n"
 	"\n"
@@ -134,10 +135,14 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {{"serve", 0, NULL, 's'}, {"port", 1, NULL, 'p'},
 		{"rail", 1, NULL, 'r'}, {"pattern", 1, NULL, 'P'}, {"size", 1, NULL, 'S'},
-		{"ops", 1, NULL, 'o'}, {"depth", 1, NULL, 'd'}, {"json", 0, NULL, 'j'},
-		{"version", 0, NULL, 'v'}, {"help", 0, NULL, 'h'}, {0}};
-	struct bench_options o = {
-		.pattern = "writes", .port = BENCH_PORT, .size = 1 << 20, .ops = 1000, .depth = 16};
+		{"ops", 1, NULL, 'o'}, {"depth", 1, NULL, 'd'}, {"peer-timeout", 1, NULL, 't'},
+		{"json", 0, NULL, 'j'}, {"version", 0, NULL, 'v'}, {"help", 0, NULL, 'h'}, {0}};
+	struct bench_options o = {.pattern = "writes",
+		.port = BENCH_PORT,
+		.size = 1 << 20,
+		.ops = 1000,
+		.depth = 16,
+		.peer_timeout_ms = 10000};
 	bool serve = false;
 	int c;
 
@@ -166,6 +171,9 @@ int main(int argc, char **argv)
 		case 'd':
 			o.depth = number_read(optarg, 2048);
 			break;
+		case 't':
+			o.peer_timeout_ms = (uint32_t)number_read(optarg, 86400000);
+			break;
 		case 'j':
 			o.json = true;
 			break;
@@ -183,6 +191,8 @@ int main(int argc, char **argv)
 		return usage_error(
 			"--port, --size (to 268435456), --ops and --depth (to 2048) need "
 			"a number from 1 on");
+	if (o.peer_timeout_ms == 0)
+		return usage_error("--peer-timeout needs a number of milliseconds from 1 on");
 	if (!bench_pattern_known(o.pattern))
 		return usage_error("--pattern is writes, reads or kvcache");
 	if (serve)

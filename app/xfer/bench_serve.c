@@ -19,7 +19,8 @@ struct hp3x_domain *bench_domain_open(const struct bench_options *o, const char 
 	struct hp3x_options options = {.provider = "tcp",
 		.rails = o->n_rails == 0 ? NULL : o->rails,
 		.n_rails = o->n_rails,
-		.listen = listen};
+		.listen = listen,
+		.peer_timeout_ms = o->peer_timeout_ms};
 	struct hp3x_domain *d;
 
 	if (hp3x_open(&options, &d) == 0)

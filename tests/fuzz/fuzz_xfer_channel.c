@@ -181,8 +181,25 @@ static struct hp3x_peer *dialler_new(void)
 
 	MUST(p != NULL);
 	p->channel.dialler = true;
+	p->channel.n_addresses = 1;
 	hp3x_hello_make(p);
 	return p;
+}
+
+/* One turn of the domain. The addresses that a hello names are not used. */
+static void domain_work(void)
+{
+	struct hp3x_peer *p;
+
+	hp3x_progress(domain);
+	LIST_FOREACH (p, &domain->peers, next) {
+		struct hp3x_channel *c = &p->channel;
+
+		MUST(c->n_addresses <= 1 + HP3X_RAILS);
+		MUST(c->n_addresses == 0 ||
+			(c->place < c->n_addresses && c->reached < c->n_addresses));
+		memset(c->address, 0, sizeof(c->address));
+	}
 }
 
 static void letters_take(void)
@@ -214,17 +231,17 @@ static void connection_run(
 
 		if (send(pair[1], data + at, n, MSG_NOSIGNAL) < (ssize_t)n)
 			break;
-		hp3x_progress(domain);
+		domain_work();
 		LIST_FOREACH (p, &domain->peers, next)
 			if (p->channel.met && begun < 8)
 				op_submit(p);
 		letters_take();
 	}
-	hp3x_progress(domain);
+	domain_work();
 	output_check(pair[1]);
 	close(pair[1]);
 	for (uint32_t i = 0; i < 3; i++) /* what was sent, then the end */
-		hp3x_progress(domain);
+		domain_work();
 	MUST(dialler != NULL || domain->guest[0].source.fd < 0);
 }
 
@@ -236,9 +253,9 @@ static void peers_end(void)
 		MUST(p->channel.met);
 	while ((p = LIST_FIRST(&domain->peers)) != NULL) {
 		hp3x_peer_close(p);
-		hp3x_progress(domain);
+		domain_work();
 	}
-	hp3x_progress(domain);
+	domain_work();
 	MUST(LIST_EMPTY(&domain->peers) && domain->n_closing == 0 && begun == ended);
 	MUST(STAILQ_EMPTY(&domain->letters) && STAILQ_EMPTY(&domain->waiting));
 	MUST(SLIST_EMPTY(&domain->flush) && n_events == 0);

@@ -86,6 +86,23 @@ class Live(unittest.TestCase):
         result = self.bench(self.rails, 120, cut)
         self.assertEqual((result["transfers"], result["failed"]), (120, 0))
 
+    def test_the_control_network_is_cut(self):
+        """The control channel goes on over another address of the server. Each transfer needs it to count."""
+        timeout = ("--peer-timeout", "2000")
+        self.server(BENCH, "--serve", *timeout, *self.rails)
+        process = self.client(BENCH, *self.rails, *timeout, "--json", "--pattern", "kvcache", "--ops", "90", "10.0.0.2")
+        wait_for("both rails carry data", lambda: min(map(self.a.bytes_sent, ("r0", "r1"))) > 5_000_000)
+        drop_all(self.a, "ctl")  # the links stay up
+        drop_all(self.b, "ctl")
+        cut = time.monotonic()
+        out, err = process.communicate(timeout=PATIENCE)
+        took = time.monotonic() - cut
+        self.assertEqual(process.returncode, 0, err)
+        result = json.loads(out)
+        self.assertEqual((result["transfers"], result["failed"]), (90, 0))
+        print(f"the control network was cut for {took:.1f} s")
+        self.assertGreater(took, 2 * 2.0)
+
     def test_the_peer_is_killed(self):
         """All transfers end, those under way with PEER_LOST."""
         server = self.server(BENCH, "--serve", *self.rails)
