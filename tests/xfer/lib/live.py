@@ -66,6 +66,27 @@ class Live(unittest.TestCase):
         self.assertGreater(two["gbits"], 1.8 * one["gbits"])
         self.assertEqual({p["local_rail"] for p in two["paths"] if p["bytes"] > 0}, {"r0", "r1"})
 
+    def test_many_read_and_write_weights(self):
+        """Three clients at once, one of them on a terminal, two over IPv6: all transfers succeed."""
+        for host, address in ((self.a, "fd00::1/64"), (self.b, "fd00::2/64")):
+            host.run("ip", "address", "add", address, "dev", "ctl", "nodad")
+        self.server(BENCH, "--serve", *self.rails)
+        words = (BENCH, *self.rails, "--pattern", "weights", "--size", "65536", "--ops", "400")
+        clients = [self.client(*words, "--json", "10.0.0.2"), self.client(*words, "--json", "fd00::2")]
+        screen, terminal = os.openpty()
+        self.addCleanup(os.close, screen)
+        shown = self.a.start(*words, "[fd00::2]", stdout=subprocess.PIPE, stderr=terminal)
+        os.close(terminal)
+        out, _ = shown.communicate(timeout=PATIENCE)
+        self.assertIn("weights: 400 transfers, 0 failed", out)
+        self.assertIn("400 of 400 transfers", os.read(screen, 65536).decode())
+        for process in clients:
+            out, err = process.communicate(timeout=PATIENCE)
+            self.assertEqual(process.returncode, 0, err)
+            result = json.loads(out)
+            self.assertEqual((result["transfers"], result["failed"], err), (400, 0, ""))
+            self.assertEqual(result["bytes"], 400 * 65536)
+
     def test_a_rail_is_cut(self):
         """No transfer fails, and the rest takes the other rail."""
         self.server(BENCH, "--serve", *self.rails)
