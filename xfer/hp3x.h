@@ -90,7 +90,12 @@ struct hp3x_options {
 	/* Names: "mlx5_0", "mlx5_0:2" (port 2), or for TCP "eth0" or an address. NULL: all. */
 	const char *const *rails;
 	uint32_t n_rails;
-	const char *listen; /* control address, "ADDRESS:PORT". NULL: all addresses, any port */
+	/*
+	 * Control address, "ADDRESS:PORT". NULL: all addresses, any port. On all addresses ("[::]:PORT",
+	 * too), peers that have connected learn the addresses of the rails, and go on over another one
+	 * if the first one fails.
+	 */
+	const char *listen;
 	uint32_t paths_per_rail; /* paths between a local rail and a remote rail; 1 to 8, default 2
 				  */
 	uint32_t slice_bytes; /* shortest slice, default 65536 */

@@ -13,7 +13,7 @@
 
 struct bench_options {
 	const char *pattern, *rails[HP3X_RAILS];
-	uint32_t n_rails, port;
+	uint32_t n_rails, port, peer_timeout_ms;
 	uint64_t size, ops, depth; /* of an op; in all; under way */
 	bool json;
 };

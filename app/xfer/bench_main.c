@@ -13,18 +13,22 @@ static const char help[] =
 	"usage: hp3x-bench [OPTION...] ADDRESS\n"
 	"       hp3x-bench [OPTION...] --serve\n"
 	"\n"
-	"Measures transfers to a host that runs hp3x-bench --serve. For an incast, start several\n"
-	"clients at once.\n"
+	"Measures transfers to a host that runs hp3x-bench --serve. For an incast, or for many\n"
+	"readers and writers of weights, start several clients at once. On a terminal, it shows\n"
+	"how many transfers have ended.\n"
 	"\n"
 	"  --serve              serve clients, until SIGINT or SIGTERM\n"
 	"  --pattern NAME       writes, reads, or kvcache: layers of 32 pages of 128 KiB and 32 "
 	"of\n"
-	"                       16 KiB, with a counter for each of 61 layers (default writes)\n"
+	"                       16 KiB, with a counter for each of 61 layers; or weights: as\n"
+	"                       clients of a parameter server do, a read of weights and a write\n"
+	"                       of gradients in turn, with a counter (default writes)\n"
 	"  --size BYTES         of a write or read (default 1048576)\n"
 	"  --ops N              transfers in all (default 1000)\n"
 	"  --depth N            transfers under way at a time (default 16)\n"
 	"  --port PORT          control port of the server (default 18516)\n"
 	"  --rail NAME          use this rail: an interface or an address; may be repeated\n"
+	"  --peer-timeout MS    silence after which the other host is lost (default 10000)\n"
 	"  --json               print one line of JSON, with the paths\n"
 	"  --version, --help\n"
 	"\n"
@@ -108,8 +112,8 @@ static int client_run(const struct bench_options *o, const char *host)
 	c.domain = memory == NULL ? NULL : bench_domain_open(o, NULL);
 	if (c.domain == NULL)
 		return 1;
-	snprintf(address, sizeof(address), strchr(host, ':') == NULL ? "%s:%u" : "[%s]:%u", host,
-		o->port);
+	snprintf(address, sizeof(address),
+		strchr(host, ':') == NULL || host[0] == '[' ? "%s:%u" : "[%s]:%u", host, o->port);
 	if (hp3x_region_add(c.domain, memory, BENCH_REGION, &c.region) < 0 ||
 		hp3x_connect(c.domain, address, &c.peer) < 0) {
 		hp3_message("hp3x-bench: %s", hp3x_error());
@@ -134,10 +138,14 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {{"serve", 0, NULL, 's'}, {"port", 1, NULL, 'p'},
 		{"rail", 1, NULL, 'r'}, {"pattern", 1, NULL, 'P'}, {"size", 1, NULL, 'S'},
-		{"ops", 1, NULL, 'o'}, {"depth", 1, NULL, 'd'}, {"json", 0, NULL, 'j'},
-		{"version", 0, NULL, 'v'}, {"help", 0, NULL, 'h'}, {0}};
-	struct bench_options o = {
-		.pattern = "writes", .port = BENCH_PORT, .size = 1 << 20, .ops = 1000, .depth = 16};
+		{"ops", 1, NULL, 'o'}, {"depth", 1, NULL, 'd'}, {"peer-timeout", 1, NULL, 't'},
+		{"json", 0, NULL, 'j'}, {"version", 0, NULL, 'v'}, {"help", 0, NULL, 'h'}, {0}};
+	struct bench_options o = {.pattern = "writes",
+		.port = BENCH_PORT,
+		.size = 1 << 20,
+		.ops = 1000,
+		.depth = 16,
+		.peer_timeout_ms = 10000};
 	bool serve = false;
 	int c;
 
@@ -166,6 +174,9 @@ int main(int argc, char **argv)
 		case 'd':
 			o.depth = number_read(optarg, 2048);
 			break;
+		case 't':
+			o.peer_timeout_ms = (uint32_t)number_read(optarg, 86400000);
+			break;
 		case 'j':
 			o.json = true;
 			break;
@@ -183,8 +194,10 @@ int main(int argc, char **argv)
 		return usage_error(
 			"--port, --size (to 268435456), --ops and --depth (to 2048) need "
 			"a number from 1 on");
+	if (o.peer_timeout_ms == 0)
+		return usage_error("--peer-timeout needs a number of milliseconds from 1 on");
 	if (!bench_pattern_known(o.pattern))
-		return usage_error("--pattern is writes, reads or kvcache");
+		return usage_error("--pattern is writes, reads, kvcache or weights");
 	if (serve)
 		return argc == optind ? bench_serve(&o) : usage_error("--serve has no argument");
 	return argc - optind == 1 ? client_run(&o, argv[optind])

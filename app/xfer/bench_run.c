@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,9 +10,9 @@
 #define LAYERS 61u /* of the model of pattern kvcache: one op and one counter each */
 #define PAGES  64u /* of a layer: 32 of 128 KiB and 32 of 16 KiB */
 
-enum pattern { PATTERN_WRITES, PATTERN_READS, PATTERN_KVCACHE, PATTERNS };
+enum pattern { PATTERN_WRITES, PATTERN_READS, PATTERN_KVCACHE, PATTERN_WEIGHTS, PATTERNS };
 
-static const char *const names[PATTERNS] = {"writes", "reads", "kvcache"};
+static const char *const names[PATTERNS] = {"writes", "reads", "kvcache", "weights"};
 
 static enum pattern pattern_of(const char *name)
 {
@@ -62,6 +63,12 @@ static int64_t op_submit(const struct bench_client *c, const struct bench_option
 		.length = o->size};
 
 	switch (pattern_of(o->pattern)) {
+	case PATTERN_WEIGHTS:
+		if (i % 2 == 0)
+			return hp3x_read(c->peer, &r);
+		w.counter = (uint32_t)(at / o->size % HP3X_COUNTERS);
+		w.add = 1;
+		return hp3x_write(c->peer, &w);
 	case PATTERN_WRITES:
 		return hp3x_write(c->peer, &w);
 	case PATTERN_READS:
@@ -87,6 +94,20 @@ static void domain_wait(struct hp3x_domain *d)
 		return; /* somebody has read it before */
 }
 
+/* On a terminal, ten times a second at most; `last` is the time of the last line. */
+static void progress_print(
+	const struct bench_options *o, const struct bench_result *r, uint64_t *last, bool over)
+{
+	uint64_t now = hp3_clock_ns(CLOCK_MONOTONIC);
+
+	if (!isatty(STDERR_FILENO) || (!over && now - *last < 100000000))
+		return;
+	*last = now;
+	fprintf(stderr, "\r%llu of %llu transfers, %.1f GB%s",
+		(unsigned long long)(r->ops + r->failed), (unsigned long long)o->ops,
+		(double)r->bytes / 1e9, over ? "\n" : "");
+}
+
 static void times_sort(uint64_t *took, struct bench_result *r)
 {
 	if (r->ops == 0)
@@ -99,7 +120,7 @@ static void times_sort(uint64_t *took, struct bench_result *r)
 
 int bench_run(const struct bench_client *c, const struct bench_options *o, struct bench_result *r)
 {
-	uint64_t *took = calloc(o->ops, sizeof(*took)), submitted = 0, ended = 0, began;
+	uint64_t *took = calloc(o->ops, sizeof(*took)), submitted = 0, ended = 0, began, shown = 0;
 	struct hp3x_completion done;
 
 	if (took == NULL)
@@ -123,6 +144,7 @@ int bench_run(const struct bench_client *c, const struct bench_options *o, struc
 			if (done.status == HP3X_OK)
 				took[r->ops++] = done.ended - done.began;
 		}
+		progress_print(o, r, &shown, ended == o->ops);
 		if (ended < o->ops)
 			domain_wait(c->domain);
 	}

@@ -19,7 +19,8 @@ struct hp3x_domain *bench_domain_open(const struct bench_options *o, const char 
 	struct hp3x_options options = {.provider = "tcp",
 		.rails = o->n_rails == 0 ? NULL : o->rails,
 		.n_rails = o->n_rails,
-		.listen = listen};
+		.listen = listen,
+		.peer_timeout_ms = o->peer_timeout_ms};
 	struct hp3x_domain *d;
 
 	if (hp3x_open(&options, &d) == 0)
@@ -56,10 +57,13 @@ int bench_serve(const struct bench_options *o)
 	char listen[32], text[HP3X_DESCRIPTION];
 	struct hp3x_region *region;
 	struct hp3x_domain *d;
+	bool has_ipv6;
 	uint64_t n;
 	int length;
 
-	snprintf(listen, sizeof(listen), "0.0.0.0:%u", o->port);
+	/* All addresses; without IPv6 in the kernel, those of IPv4. */
+	has_ipv6 = access("/proc/net/if_inet6", F_OK) == 0;
+	snprintf(listen, sizeof(listen), has_ipv6 ? "[::]:%u" : "0.0.0.0:%u", o->port);
 	d = memory == NULL ? NULL : bench_domain_open(o, listen);
 	if (d == NULL)
 		return 1;

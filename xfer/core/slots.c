@@ -7,7 +7,8 @@
  *           |                                                                              or RESET
  *           +------ with OK: each slice was executed once --> COUNT
  *
- * COUNT ends with COUNTED. RESET makes the peer forget the op, and ends with FORGOTTEN.
+ * COUNT ends with COUNTED. RESET makes the peer forget the op: it becomes FORGET when this message
+ * is sent, and ends with FORGOTTEN.
  */
 #include "xfer/core/inside.h"
 
@@ -170,8 +171,8 @@ int hp3xc_slot_forgotten(struct hp3x_core *c, struct hp3xc_peer *peer, uint32_t 
 {
 	struct hp3xc_slot *s = slot_of(peer, named);
 
-	if (s == NULL || s->state != HP3XC_SLOT_RESET)
-		return -EPROTO;
+	if (s == NULL || s->state != HP3XC_SLOT_FORGET)
+		return -EPROTO; /* also if FORGET was not sent: the slot is in `to_reset` */
 	slot_free(c, peer, (uint16_t)(named >> 1));
 	return 0;
 }

@@ -149,7 +149,8 @@ enum hp3xc_slot_state {
 	HP3XC_SLOT_FENCE, /* waits until failed paths of its op are fenced */
 	HP3XC_SLOT_FLUSH, /* waits until the peer has seen all immediates */
 	HP3XC_SLOT_COUNT, /* waits for COUNTED only */
-	HP3XC_SLOT_RESET, /* the peer forgets what it has seen of the op */
+	HP3XC_SLOT_RESET, /* FORGET is to be sent: the peer forgets what it has seen of the op */
+	HP3XC_SLOT_FORGET, /* waits for FORGOTTEN */
 };
 
 /* The sender's view of a slot. */

@@ -117,6 +117,7 @@ static uint8_t *resets_put(struct hp3xc_peer *peer, uint8_t *out)
 		uint32_t slot = peer->to_reset.first;
 
 		at = hp3xc_wire_put(at, slot << 1 | peer->slots[slot].generation, 2);
+		peer->slots[slot].state = HP3XC_SLOT_FORGET;
 		peer->to_reset.first = peer->slots[slot].next;
 	}
 	return at;

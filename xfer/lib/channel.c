@@ -2,7 +2,8 @@
 /*
  * The control channel of one peer: connections, and what is sent on them. Frames that arrive are in
  * channel_read.c. A connection that breaks is replaced: the dialler connects again with doubling
- * waits, the other end waits for it. After peer_timeout of silence, the peer is lost.
+ * waits, the other end waits for it; the peer may have several addresses (channel_address.c). After
+ * peer_timeout of silence, the peer is lost.
  */
 #include <endian.h>
 #include <errno.h>
@@ -64,19 +65,21 @@ void hp3x_channel_break(struct hp3x_peer *peer, uint64_t now)
 int hp3x_channel_open(struct hp3x_peer *peer, uint64_t now)
 {
 	struct hp3x_channel *c = &peer->channel;
+	const struct sockaddr_storage *to = &c->address[c->place];
 	int one = 1;
 
 	c->said = now;
-	c->source.fd = socket(c->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (c->source.fd >= 0 && (connect(c->source.fd, (struct sockaddr *)&c->address,
-					  hp3x_address_length(&c->address)) == 0 ||
-					 errno == EINPROGRESS)) {
+	c->source.fd = socket(to->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (c->source.fd >= 0 &&
+		(connect(c->source.fd, (const struct sockaddr *)to, hp3x_address_length(to)) == 0 ||
+			errno == EINPROGRESS)) {
 		setsockopt(c->source.fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 		c->state = HP3X_CHANNEL_CONNECTING;
 		hp3x_channel_watch(peer, false);
 		hp3x_channel_due(peer->domain, now);
 		return 0;
 	}
+	hp3x_channel_turn(c); /* this host has no route, say */
 	hp3x_channel_break(peer, now);
 	return -ECONNREFUSED;
 }
@@ -102,7 +105,10 @@ void hp3x_channel_connected(struct hp3x_peer *peer, uint64_t now)
 	int error = 0;
 
 	getsockopt(c->source.fd, SOL_SOCKET, SO_ERROR, &error, &length);
-	c->refusals = error == ECONNREFUSED ? c->refusals + 1 : 0;
+	if (error == ECONNREFUSED && !hp3x_channel_doubts(c))
+		c->refusals++;
+	else if (error != 0)
+		hp3x_channel_turn(c);
 	if (error == 0 && hello_send(c)) {
 		c->state = HP3X_CHANNEL_GREETING;
 		hp3x_channel_watch(peer, true);
@@ -121,6 +127,9 @@ void hp3x_channel_up(struct hp3x_peer *peer, uint64_t now, const struct hp3x_hel
 	c->state = HP3X_CHANNEL_UP;
 	c->heard = c->said = now;
 	c->back_off = 0;
+	c->refusals = 0;
+	if (c->dialler)
+		hp3x_channel_learn(c, hello);
 	c->ack_due = c->in.seq > 0;
 	if (hp3x_hello_met(peer, now, hello))
 		hp3x_acts(peer->domain, now);

@@ -44,6 +44,12 @@ static void ack_take(struct hp3x_peer *peer, uint64_t now, uint64_t ack)
 	}
 }
 
+static void elsewhere_try(struct hp3x_peer *peer, uint64_t now)
+{
+	hp3x_channel_turn(&peer->channel);
+	hp3x_channel_break(peer, now);
+}
+
 static void hello_take(struct hp3x_peer *peer, uint64_t now, const uint8_t *data)
 {
 	const char *wrong;
@@ -51,7 +57,10 @@ static void hello_take(struct hp3x_peer *peer, uint64_t now, const uint8_t *data
 
 	memcpy(&h, data, sizeof(h));
 	wrong = hp3x_hello_wrong(peer->domain, &h);
-	if (wrong != NULL)
+	if (hp3x_channel_doubts(&peer->channel) &&
+		(wrong != NULL || le64toh(h.identity) != peer->identity))
+		elsewhere_try(peer, now);
+	else if (wrong != NULL)
 		hp3x_peer_lose(peer, now, wrong);
 	else
 		hp3x_channel_up(peer, now, &h);
@@ -61,6 +70,10 @@ static void refusal_take(struct hp3x_peer *peer, uint64_t now, const char *text,
 {
 	char reason[HP3X_MOST_REASON];
 
+	if (hp3x_channel_doubts(&peer->channel)) {
+		elsewhere_try(peer, now);
+		return;
+	}
 	snprintf(reason, sizeof(reason), "%.*s", (int)length, text);
 	hp3x_peer_lose(peer, now, reason);
 }
@@ -181,12 +194,12 @@ static uint64_t channel_tick(struct hp3x_peer *peer, uint64_t now)
 			       : "nobody answers at the control address: is it right?");
 		return UINT64_MAX;
 	}
-	if (is_connected(c) && time_since(c->heard, now) >= timeout / 3 &&
-		time_since(c->said, now) >= keepalive && !c->paused && c->state == HP3X_CHANNEL_UP)
-		hp3x_channel_break(peer, now);
+	/* At least three keep-alives of the peer are missing. */
+	if (c->state == HP3X_CHANNEL_UP && time_since(c->heard, now) >= timeout / 3)
+		elsewhere_try(peer, now);
 	if ((c->state == HP3X_CHANNEL_CONNECTING || c->state == HP3X_CHANNEL_GREETING) &&
-		time_since(c->said, now) >= timeout / 3)
-		hp3x_channel_break(peer, now);
+		time_since(c->said, now) >= timeout / 3 / (c->n_addresses > 1 ? c->n_addresses : 1))
+		elsewhere_try(peer, now);
 	if (c->state == HP3X_CHANNEL_BROKEN && c->dialler && now >= c->retry)
 		hp3x_channel_open(peer, now);
 	if (c->state == HP3X_CHANNEL_UP && time_since(c->said, now) >= keepalive) {

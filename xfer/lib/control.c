@@ -168,7 +168,7 @@ static void guest_greeted(struct hp3x_domain *d, struct hp3x_guest *g, const str
 	const char *wrong = hp3x_hello_wrong(d, h);
 	struct hp3x_peer *p = peer_of_session(d, h);
 
-	if (wrong == NULL && p == NULL && h->again != 0)
+	if (wrong == NULL && p == NULL && (h->again != 0 || h->received != 0))
 		wrong = "the peer was closed at the other end, or the process was started again";
 	if (wrong == NULL && p == NULL) {
 		p = hp3x_peer_new(d, hp3_clock_ns(CLOCK_MONOTONIC));

@@ -43,10 +43,15 @@ struct hp3x_hello {
 	uint64_t received; /* last message received */
 	uint32_t rails, paths_per_rail;
 	uint32_t again; /* 1: hellos of this session were exchanged before */
-	uint32_t reserved;
+	uint32_t n_addresses;
+	/* Where the sender listens, too, in network order. IPv4 addresses are mapped:
+	 * ::ffff:a.b.c.d. */
+	uint16_t port;
+	uint8_t reserved[6];
+	uint8_t address[HP3X_RAILS][16];
 };
 
-#define HP3X_HELLO_MAGIC "hp3x-c1"
+#define HP3X_HELLO_MAGIC "hp3x-c2"
 
 /*
  * Messages that the peer has not acknowledged. Offsets count all bytes since the session began:
@@ -62,7 +67,7 @@ struct hp3x_outbox {
 /* 0 or -ENOMEM. */
 int hp3x_outbox_open(struct hp3x_outbox *out);
 void hp3x_outbox_close(struct hp3x_outbox *out);
-/* Bytes of data that a new message may have. */
+/* Bytes of data that a new message may have. 0: no message fits, not even an empty one. */
 size_t hp3x_outbox_room(const struct hp3x_outbox *out);
 /* There must be room. */
 void hp3x_outbox_add(struct hp3x_outbox *out, const void *data, uint32_t length);

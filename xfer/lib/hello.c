@@ -17,6 +17,7 @@ void hp3x_hello_make(struct hp3x_peer *peer)
 		.rails = htole32(own.rails),
 		.paths_per_rail = htole32(own.paths_per_rail)};
 	snprintf(h->provider, sizeof(h->provider), "%s", peer->domain->provider->name);
+	hp3x_hello_addresses(peer->domain, h);
 	/* 128 random bits: without them nobody can take over the session. */
 	if (getrandom(h->session, sizeof(h->session), 0) != sizeof(h->session))
 		memcpy(h->session, &own.identity, sizeof(own.identity));
@@ -32,6 +33,10 @@ const char *hp3x_hello_wrong(const struct hp3x_domain *d, const struct hp3x_hell
 		return "this is the control address of the own domain: connect to another one";
 	if (le64toh(h->identity) == 0)
 		return "the hello has no identity";
+	if (h->rails == 0 || le32toh(h->rails) > HP3X_RAILS || h->paths_per_rail == 0)
+		return "the peer has a number of rails that makes no sense";
+	if (le32toh(h->n_addresses) > HP3X_RAILS)
+		return "the hello names more addresses than a domain has rails";
 	return NULL;
 }
 

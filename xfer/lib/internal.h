@@ -71,10 +71,13 @@ struct hp3x_channel {
 	bool blocked; /* waits for EPOLLOUT */
 	bool flushing; /* in domain->flush */
 	bool ack_due; /* messages were received since the last ACK */
-	uint32_t refusals; /* connection attempts in a row that met no listener */
+	uint32_t refusals; /* connection attempts without success that met no listener */
 	uint32_t ack_left; /* bytes of `ack` that were not sent */
 	struct hp3x_frame ack;
-	struct sockaddr_storage address; /* of the dialler */
+	/* Where the dialler connects: as the user said, then as the peer said (channel_address.c).
+	 */
+	struct sockaddr_storage address[1 + HP3X_RAILS];
+	uint32_t n_addresses, place, reached; /* place: in use; reached: led to the peer last */
 	struct hp3x_hello hello; /* as this end sends it */
 	uint64_t heard, said, retry, back_off; /* retry: when to connect again */
 	struct hp3x_outbox out;
@@ -228,6 +231,8 @@ void hp3x_channel_close(struct hp3x_peer *peer);
 
 /* Own hello of a channel, with a random session. */
 void hp3x_hello_make(struct hp3x_peer *peer);
+/* Names the addresses where this domain listens. */
+void hp3x_hello_addresses(const struct hp3x_domain *domain, struct hp3x_hello *hello);
 /* NULL: the hello is right. Else a sentence for the peer's user. */
 const char *hp3x_hello_wrong(const struct hp3x_domain *domain, const struct hp3x_hello *hello);
 /* Hellos are exchanged: the core learns of the peer, once. False: the peer is lost. */

@@ -19,20 +19,16 @@ static int range_check(const char *what, uint64_t most, uint64_t offset, uint64_
 		(unsigned long long)most);
 }
 
-static int parts_check(struct hp3x_peer *peer, const struct hp3x_region *region,
-	const struct hp3x_remote *remote, uint32_t counter, uint32_t add)
+/* The core checks whose the remote region is. */
+static int parts_check(const struct hp3x_peer *peer, const struct hp3x_region *region,
+	uint32_t counter, uint32_t add)
 {
-	uint64_t identity = __atomic_load_n(&peer->identity, __ATOMIC_RELAXED);
-
 	if (add != 0 && counter >= HP3X_COUNTERS)
 		return hp3x_error_set(
 			-EINVAL, "counter %u: counters are 0 to %u", counter, HP3X_COUNTERS - 1);
 	if (region != NULL && region->domain != peer->domain)
 		return hp3x_error_set(
 			-EINVAL, "the region is of another domain than the peer: register it here");
-	if (remote != NULL && identity != 0 && remote->domain != identity)
-		return hp3x_error_set(
-			-ESTALE, "the descriptor is not of this peer: get a new one from the peer");
 	return 0;
 }
 
@@ -115,7 +111,7 @@ int64_t hp3x_write(struct hp3x_peer *peer, const struct hp3x_write *write)
 	struct hp3x_write w = *write;
 	struct hp3x_op *op;
 	uint64_t now;
-	int error = parts_check(peer, w.from, w.to, w.counter, w.add);
+	int error = parts_check(peer, w.from, w.counter, w.add);
 
 	if (error == 0 && w.length > 0 && (w.from == NULL || w.to == NULL))
 		error = hp3x_error_set(-EINVAL, "a write with data needs `from` and `to`");
@@ -139,7 +135,7 @@ int64_t hp3x_write_pages(struct hp3x_peer *peer, const struct hp3x_pages *pages)
 	struct hp3x_pages w = *pages;
 	struct hp3x_op *op;
 	uint64_t now;
-	int error = parts_check(peer, w.from, w.to, w.counter, w.add);
+	int error = parts_check(peer, w.from, w.counter, w.add);
 
 	if (error == 0 && (w.from == NULL || w.to == NULL || w.page == NULL))
 		error = hp3x_error_set(-EINVAL, "pages need `from`, `to` and `page`");
@@ -169,7 +165,7 @@ int64_t hp3x_read(struct hp3x_peer *peer, const struct hp3x_read *read)
 	struct hp3x_read r = *read;
 	struct hp3x_op *op;
 	uint64_t now;
-	int error = parts_check(peer, r.to, r.from, r.counter, r.add);
+	int error = parts_check(peer, r.to, r.counter, r.add);
 
 	if (error == 0 && (r.to == NULL || r.from == NULL))
 		error = hp3x_error_set(-EINVAL, "a read needs `to` and `from`");

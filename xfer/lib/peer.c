@@ -53,7 +53,8 @@ int hp3x_connect(struct hp3x_domain *d, const char *address, struct hp3x_peer **
 			HP3X_PEERS);
 	}
 	p->channel.dialler = true;
-	p->channel.address = to;
+	p->channel.address[0] = to;
+	p->channel.n_addresses = 1;
 	hp3x_hello_make(p);
 	hp3x_channel_open(p, now);
 	hp3x_drive_wake(d);

@@ -15,49 +15,13 @@ import tempfile
 import time
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from hosts import PATIENCE, Host, drop_all, join, wait_for  # noqa: E402
+
 BENCH, COPY = map(os.path.abspath, sys.argv[1:3])
 del sys.argv[1:3]
 MBITS = 200  # of a rail
-PATIENCE = 60
 FILE_BYTES = 60_000_000
-
-
-def run(*words):
-    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
-
-
-def wait_for(what, check):
-    end = time.monotonic() + PATIENCE
-    while not check():
-        if time.monotonic() > end:
-            raise AssertionError(f"{what}: not within {PATIENCE} s")
-        time.sleep(0.02)
-
-
-class Host:
-    """A network namespace, held by a process that sleeps."""
-
-    def __init__(self):
-        self.holder = subprocess.Popen(("unshare", "-n", "sleep", "infinity"))
-        wait_for("the namespace", lambda: os.readlink(f"/proc/{self.holder.pid}/ns/net") != os.readlink("/proc/self/ns/net"))
-        self.run("ip", "link", "set", "lo", "up")
-
-    def words(self, *words):
-        return ("nsenter", "-t", str(self.holder.pid), "-n", *words)
-
-    def run(self, *words):
-        run(*self.words(*words))
-
-    def start(self, *words, **more):
-        return subprocess.Popen(self.words(*words), text=True, **more)
-
-    def bytes_sent(self, link):
-        text = subprocess.check_output(self.words("ip", "-j", "-s", "link", "show", link), text=True)
-        return json.loads(text)[0]["stats64"]["tx"]["bytes"]
-
-    def close(self):
-        self.holder.kill()
-        self.holder.wait()
 
 
 class Live(unittest.TestCase):
@@ -65,13 +29,7 @@ class Live(unittest.TestCase):
         self.a, self.b = Host(), Host()
         self.addCleanup(self.a.close)
         self.addCleanup(self.b.close)
-        for n, link in enumerate(("ctl", "r0", "r1")):
-            self.a.run("ip", "link", "add", link, "type", "veth", "peer", "name", link, "netns", str(self.b.holder.pid))
-            for k, host in enumerate((self.a, self.b)):
-                host.run("ip", "address", "add", f"10.{n}.0.{k + 1}/24", "dev", link)
-                host.run("ip", "link", "set", link, "up")
-                if link != "ctl":
-                    host.run("tc", "qdisc", "add", "dev", link, "root", "tbf", "rate", f"{MBITS}mbit", "burst", "256kb", "latency", "100ms")
+        join(self.a, self.b, {"r0": MBITS, "r1": MBITS}, ("ctl",))
         self.dir = tempfile.TemporaryDirectory()
         self.addCleanup(self.dir.cleanup)
         self.rails = ("--rail", "r0", "--rail", "r1")
@@ -108,6 +66,27 @@ class Live(unittest.TestCase):
         self.assertGreater(two["gbits"], 1.8 * one["gbits"])
         self.assertEqual({p["local_rail"] for p in two["paths"] if p["bytes"] > 0}, {"r0", "r1"})
 
+    def test_many_read_and_write_weights(self):
+        """Three clients at once, one of them on a terminal, two over IPv6: all transfers succeed."""
+        for host, address in ((self.a, "fd00::1/64"), (self.b, "fd00::2/64")):
+            host.run("ip", "address", "add", address, "dev", "ctl", "nodad")
+        self.server(BENCH, "--serve", *self.rails)
+        words = (BENCH, *self.rails, "--pattern", "weights", "--size", "65536", "--ops", "400")
+        clients = [self.client(*words, "--json", "10.0.0.2"), self.client(*words, "--json", "fd00::2")]
+        screen, terminal = os.openpty()
+        self.addCleanup(os.close, screen)
+        shown = self.a.start(*words, "[fd00::2]", stdout=subprocess.PIPE, stderr=terminal)
+        os.close(terminal)
+        out, _ = shown.communicate(timeout=PATIENCE)
+        self.assertIn("weights: 400 transfers, 0 failed", out)
+        self.assertIn("400 of 400 transfers", os.read(screen, 65536).decode())
+        for process in clients:
+            out, err = process.communicate(timeout=PATIENCE)
+            self.assertEqual(process.returncode, 0, err)
+            result = json.loads(out)
+            self.assertEqual((result["transfers"], result["failed"], err), (400, 0, ""))
+            self.assertEqual(result["bytes"], 400 * 65536)
+
     def test_a_rail_is_cut(self):
         """No transfer fails, and the rest takes the other rail."""
         self.server(BENCH, "--serve", *self.rails)
@@ -124,9 +103,26 @@ class Live(unittest.TestCase):
 
         def cut():
             wait_for("both rails carry data", lambda: min(map(self.a.bytes_sent, ("r0", "r1"))) > 5_000_000)
-            self.a.run("tc", "qdisc", "replace", "dev", "r1", "root", "tbf", "rate", "8kbit", "burst", "10b", "latency", "1ms")  # shorter than any packet
+            drop_all(self.a, "r1")
         result = self.bench(self.rails, 120, cut)
         self.assertEqual((result["transfers"], result["failed"]), (120, 0))
+
+    def test_the_control_network_is_cut(self):
+        """The control channel goes on over another address of the server. Each transfer needs it to count."""
+        timeout = ("--peer-timeout", "2000")
+        self.server(BENCH, "--serve", *timeout, *self.rails)
+        process = self.client(BENCH, *self.rails, *timeout, "--json", "--pattern", "kvcache", "--ops", "90", "10.0.0.2")
+        wait_for("both rails carry data", lambda: min(map(self.a.bytes_sent, ("r0", "r1"))) > 5_000_000)
+        drop_all(self.a, "ctl")  # the links stay up
+        drop_all(self.b, "ctl")
+        cut = time.monotonic()
+        out, err = process.communicate(timeout=PATIENCE)
+        took = time.monotonic() - cut
+        self.assertEqual(process.returncode, 0, err)
+        result = json.loads(out)
+        self.assertEqual((result["transfers"], result["failed"]), (90, 0))
+        print(f"the control network was cut for {took:.1f} s")
+        self.assertGreater(took, 2 * 2.0)
 
     def test_the_peer_is_killed(self):
         """All transfers end, those under way with PEER_LOST."""

@@ -8,9 +8,11 @@
  * ranks passed.
  *
  * With HARNESS_PAUSE=FILE, each round waits until FILE exists, and says in FILE.RANK that it waits:
- * so a test can break a rail in the middle. HARNESS_PEER: see hosts.h.
+ * so a test can break a rail in the middle. With HARNESS_NAMESPACES=FILE,FILE, the ranks enter
+ * these network namespaces in turn: neighbours are in different ones. HARNESS_PEER: see hosts.h.
  */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -354,6 +356,23 @@ static void run_rank(int rounds, size_t bytes)
 		must(v11->finalize(ring.context), "finalize");
 }
 
+/* Before the plugin makes threads. */
+static void namespace_enter(void)
+{
+	const char *names = getenv("HARNESS_NAMESPACES");
+	char first[128], second[128];
+	int fd;
+
+	if (names == NULL)
+		return;
+	if (sscanf(names, "%127[^,],%127s", first, second) != 2)
+		fail("HARNESS_NAMESPACES=%s: name two files, with a comma between them", names);
+	fd = open(rank % 2 == 0 ? first : second, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || setns(fd, CLONE_NEWNET) < 0)
+		fail("cannot enter the network namespaces %s: %m", names);
+	close(fd);
+}
+
 static int run_ranks(const char *plugin, int version, int rounds, size_t bytes)
 {
 	pid_t joins, ended;
@@ -364,6 +383,7 @@ static int run_ranks(const char *plugin, int version, int rounds, size_t bytes)
 
 		if (!hosts_have(rank) || fork() != 0)
 			continue;
+		namespace_enter();
 		library = dlopen(plugin, RTLD_NOW | RTLD_LOCAL);
 		if (library == NULL)
 			fail("%s", dlerror());
