@@ -48,7 +48,7 @@ struct sim_config {
 		enum sim_fabric_kind kind;
 		char topology[256];
 		uint32_t leaves, spines, hosts_per_leaf, k, oversubscription;
-		uint32_t planes, rails, segments, servers;
+		uint32_t planes, rails, segments, servers, last_plane_percent;
 		uint32_t host_mbps, core_mbps, delay_ns;
 		uint32_t buffer_kib;
 		enum sim_onoff pfc;
@@ -106,7 +106,7 @@ struct sim_config {
 		uint32_t poll_us, wake_us, wait_us, wr_bytes, wr_depth;
 	} verbs; /* section [hp3-verbs] */
 	struct {
-		uint32_t paths, slice_bytes, window_percent;
+		uint32_t paths, rails, slice_bytes, window_percent;
 		enum sim_onoff pair_window;
 	} xfer; /* for hp3x */
 	struct {

@@ -23,14 +23,19 @@ static uint64_t window_of(const struct hp3x_limits *l, uint64_t rate, uint64_t r
 	return (uint64_t)((unsigned __int128)rate * rtt / SIM_SEC * l->window_percent / 100);
 }
 
-void hp3x_pair_init(struct hp3x_pair *pair, const struct hp3x_limits *limits, uint32_t n)
+void hp3x_pair_init(
+	struct hp3x_pair *pair, const struct hp3x_limits *limits, uint32_t rails, uint32_t n)
 {
 	pair->limits = *limits;
-	pair->rate = limits->line;
-	pair->window = 2 * limits->slice_bytes;
+	pair->rails = rails;
 	pair->n = n;
+	for (uint32_t i = 0; i < rails; i++) {
+		pair->rail[i].rate = pair->rail[i].line;
+		pair->rail[i].window = 2 * limits->slice_bytes;
+	}
 	for (uint32_t i = 0; i < n; i++) {
-		pair->path[i].rate = limits->line;
+		pair->path[i].rail = &pair->rail[i % rails];
+		pair->path[i].rate = pair->path[i].rail->line;
 		pair->path[i].window = limits->slice_bytes;
 	}
 }
@@ -38,22 +43,22 @@ void hp3x_pair_init(struct hp3x_pair *pair, const struct hp3x_limits *limits, ui
 void hp3x_posted(struct hp3x_pair *pair, struct hp3x_path *p, uint32_t bytes)
 {
 	p->in_flight += bytes;
-	pair->in_flight += bytes;
+	p->rail->in_flight += bytes;
 	pair->waiting -= bytes;
 	pair->turn = (uint32_t)(p - pair->path + 1) % pair->n;
 }
 
-/* Without the time that the slice takes on the host's link. */
-static void measure_rtt(struct hp3x_pair *pair, struct hp3x_path *p, const struct hp3x_slice *slice)
+/* Without the time that the slice takes on the rail. */
+static void measure_rtt(struct hp3x_path *p, const struct hp3x_slice *slice)
 {
 	uint64_t time = slice->now - slice->posted;
-	uint64_t link = time_of(slice->bytes, pair->limits.line);
+	uint64_t link = time_of(slice->bytes, p->rail->line);
 	uint64_t rtt = time > link ? time - link : 1;
 
 	if (p->rtt == 0 || rtt < p->rtt)
 		p->rtt = rtt;
-	if (pair->rtt == 0 || rtt < pair->rtt)
-		pair->rtt = rtt;
+	if (p->rail->rtt == 0 || rtt < p->rail->rtt)
+		p->rail->rtt = rtt;
 }
 
 /*
@@ -65,7 +70,7 @@ static void measure_path(
 {
 	bool idle = slice->posted >= p->ended;
 	uint64_t time = idle ? slice->now - slice->posted - p->rtt : slice->now - p->ended;
-	uint64_t rate = rate_of(slice->bytes, time, pair->limits.line);
+	uint64_t rate = rate_of(slice->bytes, time, p->rail->line);
 	uint64_t whole = pair->limits.slice_bytes, weight;
 
 	weight = hp3_min_u64(slice->bytes, whole) * SHARES / whole;
@@ -76,25 +81,26 @@ static void measure_path(
 }
 
 /* The rate of delivery (BBR). If no bytes wait, the application sets the rate: it only rises. */
-static void measure_pair(struct hp3x_pair *pair, const struct hp3x_slice *slice)
+static void measure_rail(
+	const struct hp3x_pair *pair, struct hp3x_rail *r, const struct hp3x_slice *slice)
 {
-	uint64_t rate = rate_of(
-		pair->delivered - slice->delivered, slice->now - slice->posted, pair->limits.line);
+	uint64_t rate =
+		rate_of(r->delivered - slice->delivered, slice->now - slice->posted, r->line);
 
-	if (rate > pair->rate || pair->waiting > 0)
-		pair->rate = (pair->rate * (WEIGHT - 1) + rate) / WEIGHT;
-	pair->window = hp3_min_u64(pair->window + slice->bytes,
-		window_of(&pair->limits, pair->rate, pair->rtt) + pair->limits.slice_bytes);
+	if (rate > r->rate || pair->waiting > 0)
+		r->rate = (r->rate * (WEIGHT - 1) + rate) / WEIGHT;
+	r->window = hp3_min_u64(r->window + slice->bytes,
+		window_of(&pair->limits, r->rate, r->rtt) + pair->limits.slice_bytes);
 }
 
 void hp3x_ended(struct hp3x_pair *pair, struct hp3x_path *p, const struct hp3x_slice *slice)
 {
 	p->in_flight -= slice->bytes;
-	pair->in_flight -= slice->bytes;
-	pair->delivered += slice->bytes;
-	measure_rtt(pair, p, slice);
+	p->rail->in_flight -= slice->bytes;
+	p->rail->delivered += slice->bytes;
+	measure_rtt(p, slice);
 	measure_path(pair, p, slice);
-	measure_pair(pair, slice);
+	measure_rail(pair, p->rail, slice);
 	p->ended = slice->now;
 }
 
@@ -108,10 +114,11 @@ bool hp3x_path_has_room(const struct hp3x_path *p, uint32_t bytes)
 	return p->in_flight == 0 || p->in_flight + bytes <= p->window;
 }
 
-bool hp3x_pair_has_room(const struct hp3x_pair *pair, uint32_t bytes)
+bool hp3x_rail_has_room(
+	const struct hp3x_limits *limits, const struct hp3x_rail *rail, uint32_t bytes)
 {
-	return !pair->limits.pair_window || pair->in_flight == 0 ||
-	       pair->in_flight + bytes <= pair->window;
+	return !limits->pair_window || rail->in_flight == 0 ||
+	       rail->in_flight + bytes <= rail->window;
 }
 
 struct hp3x_path *hp3x_choose(struct hp3x_pair *pair, uint32_t bytes)
@@ -119,12 +126,11 @@ struct hp3x_path *hp3x_choose(struct hp3x_pair *pair, uint32_t bytes)
 	struct hp3x_path *best = NULL;
 	uint64_t rate = 0, in_flight = 0, rtt = 0; /* of paths without room */
 
-	if (!hp3x_pair_has_room(pair, bytes))
-		return NULL;
 	for (uint32_t i = 0; i < pair->n; i++) {
 		struct hp3x_path *p = &pair->path[(pair->turn + i) % pair->n];
 
-		if (!hp3x_path_has_room(p, bytes)) {
+		if (!hp3x_path_has_room(p, bytes) ||
+			!hp3x_rail_has_room(&pair->limits, p->rail, bytes)) {
 			rate += p->rate;
 			in_flight += p->in_flight;
 			rtt = hp3_max_u64(rtt, p->rtt);

@@ -183,11 +183,11 @@ static struct hp3x_pair *two_paths(void)
 		struct hp3x_pair pair;
 		char bytes[sizeof(struct hp3x_pair) + 2 * sizeof(struct hp3x_path)];
 	} two;
-	struct hp3x_limits limits = {
-		.line = 1000000000, .slice_bytes = 1000, .window_percent = 200};
+	struct hp3x_limits limits = {.slice_bytes = 1000, .window_percent = 200};
 
 	memset(&two, 0, sizeof(two));
-	hp3x_pair_init(&two.pair, &limits, 2);
+	two.pair.rail[0].line = 1000000000;
+	hp3x_pair_init(&two.pair, &limits, 1, 2);
 	two.pair.waiting = 100000;
 	return &two.pair;
 }
