@@ -21,9 +21,11 @@ enum sim_traffic {
 	SIM_PERMUTATION,
 	SIM_ALLREDUCE,
 	SIM_ALLTOALL,
+	SIM_KVCACHE,
 	SIM_COLLISION,
 	SIM_CONNECTIONS
 };
+enum sim_pairing { SIM_PAIRING_FIXED, SIM_PAIRING_RANDOM };
 enum sim_background { SIM_BACK_NONE, SIM_BACK_ALLREDUCE, SIM_BACK_ALLTOALL };
 enum sim_fault_kind {
 	SIM_NO_FAULT,
@@ -125,6 +127,8 @@ struct sim_config {
 		uint32_t read_percent;
 		uint64_t bytes;
 		uint32_t fan_in, repeat, ranks, jobs, spacing_us, off_us;
+		uint32_t layers, pages, more_bytes, layer_us; /* kvcache */
+		enum sim_pairing pairing;
 	} traffic;
 	struct {
 		enum sim_background kind;
