@@ -4,8 +4,8 @@ from collections import namedtuple
 
 OURS = "hp3", "hp3-verbs", "hp3-ideal", "hp3-paper"
 
-# What a row of a headline table is: title, balancer, settings.
-Row = namedtuple("Row", "title lb settings", defaults=[[]])
+# What a row of a headline table is: title, balancer, settings; titles of its columns (None: all).
+Row = namedtuple("Row", "title lb settings only", defaults=[[], None])
 # Of rivals: what their papers assume of RNICs. IRN is for fabrics without PFC.
 IRN = ["rnic.recovery=irn", "fabric.pfc=off"]
 ANY_ORDER = ["rnic.recovery=unordered"]
@@ -29,11 +29,15 @@ OTHER_RNICS = [Row(f"{lb}, {what}", lb, settings)
                for lb in ("ecmp", "conweave", "hp3")]
 ROWS = FIRST + RIVALS + OTHER_RNICS
 
-# Balancer and scenario that do not go together: ConWeave decides in leaf switches, and these hosts have links to several.
-CANNOT = {("conweave", "rail")}
-
 # Of a headline table: title, scenario, load, settings that make it smaller than the scenario is.
 Column = namedtuple("Column", "title scenario load smaller", defaults=[[]])
+
+def can(row, column):
+    """False: the row has no cell in this column. ConWeave decides in leaf switches, and hosts of rails have links to several."""
+    rails = column.scenario == "rail" or "fabric.kind=rail" in column.smaller
+    return not (rails and row.lb == "conweave") and (row.only is None or column.title in row.only)
+
+
 # Head, columns, what `make test` repeats at --quick size (row, column), rows, whether all is of that
 # size.
 Table = namedtuple("Table", "head columns spot rows quick", defaults=[ROWS, False])
@@ -126,7 +130,25 @@ HP3X = Table("slowdown; jobs: completion time in ms",
               Row("hp3x, 4 paths", "hp3x", ["xfer.paths=4"]), Row("hp3x, 1 path", "hp3x", ["xfer.paths=1"]),
               Row("hp3x, windows of paths only", "hp3x", ["xfer.pair_window=off"])])
 
-TOGETHER = {"fleet": FLEET, "hp3x": HP3X, "spray": SPRAY, "verbs": VERBS}
+# Hosts with two RNICs, each with a fabric of its own; the second one may be slower than the first one.
+TWO_RAILS = ["fabric.kind=rail", "fabric.rails=1", "fabric.planes=2", "fabric.segments=8", "fabric.servers=16"]
+RAILS = [Column("alltoall, two rails", "alltoall", 50, ONE_ROUND + TWO_RAILS),
+         Column("allreduce, two rails", "allreduce", 50, ONE_ROUND + TWO_RAILS),
+         Column("kvcache, two rails", "kvcache", 50, TWO_RAILS + ["traffic.layer_us=200"]),
+         Column("kvcache, unequal rails", "kvcache", 50, TWO_RAILS + ["fabric.last_plane_percent=50", "traffic.layer_us=267"])]
+KVCACHE = [Column("kvcache", "kvcache", 50), Column("kvcache, random pairs", "kvcache", 50, ["traffic.pairing=random", "traffic.repeat=2"])]
+ALL_KVCACHE = [column.title for column in KVCACHE + RAILS if column.scenario == "kvcache"]
+PER_MESSAGE = ["rnic.qps=fresh"]
+HP3X_RAILS = Table("completion time in ms", KVCACHE + RAILS, None,
+                   [Row("ecmp", "ecmp"), Row("ecmp, a queue pair per message", "ecmp", PER_MESSAGE, ALL_KVCACHE),
+                    Row("conweave", "conweave"), HP3, Row("hp3, a queue pair per message", "hp3", PER_MESSAGE, ALL_KVCACHE),
+                    Row("stellar-obs, any order", "stellar-obs"), Row("hp3x", "hp3x"),
+                    Row("hp3x, slices of 64 KiB", "hp3x", ["xfer.slice_bytes=65536"]),
+                    Row("hp3x, 4 paths", "hp3x", ["xfer.paths=4"]), Row("hp3x, 1 path", "hp3x", ["xfer.paths=1"]),
+                    Row("hp3x, one rail", "hp3x", ["xfer.rails=1"], [column.title for column in RAILS])])
+
+# Tables of a page.
+TOGETHER = {"fleet": [FLEET], "hp3x": [HP3X, HP3X_RAILS], "spray": [SPRAY], "verbs": [VERBS]}
 
 # Of the studies of what ships: at --quick sizes, ratios to ECMP, one key at a time.
 WORKLOADS = ["alistorage", "allreduce", "alltoall", "hadoop", "permutation", "websearch"]

@@ -79,7 +79,7 @@ def make_cell(how, out, column, row, quick, more=()):
 def make(how, table):
     """What is missing of a headline table; first all that is of seed 1. Runs of different cells go side by side."""
     cells = [(column, row) for column in table.columns for row in wanted(how, table)
-             if (row.lb, column.scenario) not in plan.CANNOT]
+             if plan.can(row, column)]
     with concurrent.futures.ThreadPoolExecutor(how.jobs) as pool:
         for seeds in range(1, how.seeds + 1):
             alone = how._replace(jobs=1, seeds=seeds)
@@ -106,7 +106,7 @@ def spot(how, name, spot):
 
 def results(how, table):
     """(title of the column, title of the row, seed): result. Those that other sources made than the
-    last one's are left out; balancers with an engine and those without have one last each."""
+    last one's are left out; balancers named hp3... and the others have one last each (sim/results/settings.c)."""
     found, last = {}, {}
     for column in table.columns:
         for row in table.rows:
@@ -114,8 +114,8 @@ def results(how, table):
                 r = load_one(path)
                 if r["seed"] <= how.seeds:
                     found[column.title, row.title, r["seed"]] = r
-                    last[row.lb in plan.OURS] = max(last.get(row.lb in plan.OURS, (0,)),
-                                                    (os.stat(path).st_mtime_ns, r["source"]))
+                    ours = row.lb.startswith("hp3")
+                    last[ours] = max(last.get(ours, (0,)), (os.stat(path).st_mtime_ns, r["source"]))
     sources = {source for _, source in last.values()}
     return {k: r for k, r in found.items() if r["source"] in sources}
 

@@ -30,7 +30,10 @@ static void reduce_scenario(struct sim_config *cfg)
 	uint32_t percent = cfg->sweep.quick_percent;
 
 	cfg->traffic.duration_us = (uint32_t)reduce_value(cfg->traffic.duration_us, percent);
-	cfg->traffic.bytes = reduce_value(cfg->traffic.bytes, percent);
+	if (cfg->traffic.kind == SIM_KVCACHE)
+		cfg->traffic.layers = (uint32_t)reduce_value(cfg->traffic.layers, percent);
+	else
+		cfg->traffic.bytes = reduce_value(cfg->traffic.bytes, percent);
 	cfg->traffic.repeat = hp3_min_u32(cfg->traffic.repeat, 1);
 	cfg->background.bytes = reduce_value(cfg->background.bytes, percent);
 	cfg->sweep.seeds = cfg->sweep.quick_seeds;
@@ -179,11 +182,16 @@ static void add_jobs(json_t *j, const struct sim *s, const char *name, bool back
 {
 	struct sim_job_results r;
 
-	if (sim_job_results(s, background, &r))
-		json_object_set_new(j, name,
-			json_pack("{s:i, s:f, s:f, s:f, s:f}", "rounds", (int)r.rounds,
-				"jct_avg_us", r.jct_avg_us, "jct_p99_us", r.jct_p99_us,
-				"jct_max_us", r.jct_max_us, "bus_gbps", r.bus_gbps));
+	if (!sim_job_results(s, background, &r))
+		return;
+	json_object_set_new(j, name,
+		json_pack("{s:i, s:f, s:f, s:f, s:f}", "rounds", (int)r.rounds, "jct_avg_us",
+			r.jct_avg_us, "jct_p99_us", r.jct_p99_us, "jct_max_us", r.jct_max_us,
+			"bus_gbps", r.bus_gbps));
+	if (r.layers > 0)
+		json_object_update_new(json_object_get(j, name),
+			json_pack("{s:i, s:f, s:f}", "layers", (int)r.layers, "layer_avg_us",
+				r.layer_avg_us, "layer_p99_us", r.layer_p99_us));
 }
 
 static json_t *result_of_run(

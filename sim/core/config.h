@@ -21,9 +21,11 @@ enum sim_traffic {
 	SIM_PERMUTATION,
 	SIM_ALLREDUCE,
 	SIM_ALLTOALL,
+	SIM_KVCACHE,
 	SIM_COLLISION,
 	SIM_CONNECTIONS
 };
+enum sim_pairing { SIM_PAIRING_FIXED, SIM_PAIRING_RANDOM };
 enum sim_background { SIM_BACK_NONE, SIM_BACK_ALLREDUCE, SIM_BACK_ALLTOALL };
 enum sim_fault_kind {
 	SIM_NO_FAULT,
@@ -48,7 +50,7 @@ struct sim_config {
 		enum sim_fabric_kind kind;
 		char topology[256];
 		uint32_t leaves, spines, hosts_per_leaf, k, oversubscription;
-		uint32_t planes, rails, segments, servers;
+		uint32_t planes, rails, segments, servers, last_plane_percent;
 		uint32_t host_mbps, core_mbps, delay_ns;
 		uint32_t buffer_kib;
 		enum sim_onoff pfc;
@@ -106,7 +108,7 @@ struct sim_config {
 		uint32_t poll_us, wake_us, wait_us, wr_bytes, wr_depth;
 	} verbs; /* section [hp3-verbs] */
 	struct {
-		uint32_t paths, slice_bytes, window_percent;
+		uint32_t paths, rails, slice_bytes, window_percent;
 		enum sim_onoff pair_window;
 	} xfer; /* for hp3x */
 	struct {
@@ -125,6 +127,8 @@ struct sim_config {
 		uint32_t read_percent;
 		uint64_t bytes;
 		uint32_t fan_in, repeat, ranks, jobs, spacing_us, off_us;
+		uint32_t layers, pages, more_bytes, layer_us; /* kvcache */
+		enum sim_pairing pairing;
 	} traffic;
 	struct {
 		enum sim_background kind;

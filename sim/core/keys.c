@@ -25,7 +25,8 @@ static const char *const qp_kinds[] = {"fresh", "kept", NULL};
 static const char *const port_kinds[] = {"counted", "roce", NULL};
 
 static const char *const traffics[] = {"poisson", "incast", "permutation", "allreduce", "alltoall",
-	"collision", "connections", NULL};
+	"kvcache", "collision", "connections", NULL};
+static const char *const pairings[] = {"fixed", "random", NULL};
 static const char *const backgrounds[] = {"none", "allreduce", "alltoall", NULL};
 static const char *const faults[] = {"none", "down", "flap", "loss", "black-hole", "degrade", NULL};
 
@@ -67,6 +68,9 @@ static const struct hp3_ini_key keys[] = {
 		"hosts (RNICs) of a server, each on different leaves (rail)"),
 	NUM(fabric, segments, "", 4, 1, 64, "groups of servers that share leaves (rail)"),
 	NUM(fabric, servers, "", 16, 1, 1024, "of a segment (rail)"),
+	NUM(fabric, last_plane_percent, "percent", 100, 1, 100,
+		"rate of all links of the last plane, as a share of host_mbps and core_mbps "
+		"(rail)"),
 	NUM(fabric, host_mbps, "mbps", 100000, 1, 1000000, "rate of host links"),
 	NUM(fabric, core_mbps, "mbps", 100000, 1, 1000000, "rate of all other links"),
 	NUM(fabric, delay_ns, "ns", 1000, 1, 10000000, "propagation of each link"),
@@ -157,13 +161,16 @@ static const struct hp3_ini_key keys[] = {
 		"for a path before the first data, at most; 0: nobody waits"),
 	VERBS(wr_bytes, "bytes", 65536, 1000, 1000000000, "of a work request, at most"),
 	VERBS(wr_depth, "", 4, 1, 64, "work requests outstanding of a queue pair"),
-	NUM(xfer, paths, "", 8, 1, 64, "queue pairs from one host to another, for each verb"),
+	NUM(xfer, paths, "", 8, 1, 64,
+		"queue pairs from one host to another, for each rail and verb"),
+	NUM(xfer, rails, "", 0, 0, 8,
+		"links of a host that hp3x uses, each of them an RNIC; 0: all (fabric.planes)"),
 	NUM(xfer, slice_bytes, "bytes", 32768, 1000, 1000000000,
 		"of a slice; more if a message would have more than 4096 slices"),
 	NUM(xfer, window_percent, "percent", 200, 1, 10000,
 		"limit of the bytes in flight, as a share of rate x RTT"),
 	ENUM(xfer, pair_window, onoff, SIM_ON,
-		"the limit also applies to all queue pairs between two hosts together"),
+		"the limit also applies to all queue pairs between two hosts on a rail together"),
 	NUM(peers, hp3_percent, "percent", 100, 0, 100,
 		"hosts that run hp3d, evenly spread; 50: every other host, from the second on"),
 	ENUM(peers, paths_known, onoff, SIM_OFF,
@@ -192,13 +199,22 @@ static const struct hp3_ini_key keys[] = {
 		"of messages are READ by their destination, the others WRITten by their source"),
 	NUM(traffic, bytes, "bytes", 1000000, 1, 4000000000,
 		"per flow (incast, permutation, collision, connections), per rank and round "
-		"(jobs)"),
+		"(allreduce, alltoall), of the first message of a page (kvcache)"),
 	NUM(traffic, fan_in, "", 16, 1, 65535, "senders of an incast; number of connections"),
 	NUM(traffic, repeat, "", 1, 1, 100000, "rounds (jobs), or one after another (permutation)"),
 	NUM(traffic, ranks, "hosts", 16, 2, 65535, "of a job (allreduce, alltoall)"),
-	NUM(traffic, jobs, "", 1, 1, 4096, "at a time, on hosts drawn at random"),
+	NUM(traffic, jobs, "", 1, 1, 4096,
+		"at a time, on hosts drawn at random; kvcache: each has two hosts"),
 	NUM(traffic, spacing_us, "us", 1000, 1, 1000000, "between incasts"),
 	NUM(traffic, off_us, "us", 0, 0, 1000000, "between rounds of a job, on average"),
+	NUM(traffic, layers, "", 61, 1, 10000, "of a KV cache (kvcache)"),
+	NUM(traffic, pages, "", 32, 1, 10000, "of a layer (kvcache)"),
+	NUM(traffic, more_bytes, "bytes", 16384, 0, 1000000000,
+		"of the second message of a page; 0: a page is one message (kvcache)"),
+	NUM(traffic, layer_us, "us", 400, 0, 1000000, "to compute a layer (kvcache)"),
+	ENUM(traffic, pairing, pairings, SIM_PAIRING_FIXED,
+		"decode host of a prefill host: always the same, or drawn for each round "
+		"(kvcache)"),
 	ENUM(background, kind, backgrounds, SIM_BACK_NONE, "of the jobs"),
 	NUM(background, bytes, "bytes", 10000000, 1, 4000000000, "per rank and round"),
 	NUM(background, ranks, "hosts", 16, 2, 65535, "of a job"),
@@ -219,7 +235,7 @@ static const struct hp3_ini_key keys[] = {
 	TEXT(sweep, quick_lbs, "", "the same for --quick; empty: lbs"),
 	TEXT(sweep, quick_loads, "", "empty: loads"),
 	NUM(sweep, quick_seeds, "", 1, 1, 1000, "1 .. this"),
-	NUM(sweep, quick_percent, "percent", 20, 1, 100, "of duration, bytes and rounds"),
+	NUM(sweep, quick_percent, "percent", 20, 1, 100, "of duration, and of bytes or layers"),
 	TEXT(run, lb, "ecmp", "load balancer; `hp3-sim list` names them"),
 	NUM(run, seed, "", 1, 0, UINT64_MAX, "of every random choice"),
 	NUM(run, limit_ms, "ms", 10000, 1, 10000000, "simulated time after which to give up"),

@@ -157,6 +157,9 @@ static const char *why_not_started(int ret)
 	case E2BIG:
 		return "it needs to know all paths, and these are too many: at most 64 between two "
 		       "hosts. Set hp3-ideal.model=off (hp3: peers.paths_known=off)";
+	case ERANGE:
+		return "hosts have fewer links than xfer.rails: lower xfer.rails, or raise "
+		       "fabric.planes (fabric.kind=rail)";
 	case EINVAL:
 		return "its keys of [cc] do not fit the rate of the hosts' links: set "
 		       "cc.mode=native";

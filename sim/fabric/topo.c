@@ -15,6 +15,15 @@ static void add_link(struct sim_topo *t, uint32_t a, uint32_t b, uint32_t mbps, 
 		.delay = delay_ns * UINT64_C(1000)};
 }
 
+/* The rate of a link of plane p. */
+static uint32_t plane_mbps(const struct sim_config *cfg, uint32_t mbps, uint32_t p)
+{
+	uint32_t percent = p + 1 == cfg->fabric.planes ? cfg->fabric.last_plane_percent : 100;
+	uint32_t share = (uint32_t)(UINT64_C(1) * mbps * percent / 100);
+
+	return share > 0 ? share : 1;
+}
+
 static void add_host_link(
 	struct sim_topo *t, const struct sim_config *cfg, uint32_t host, uint32_t leaf)
 {
@@ -90,11 +99,14 @@ static int make_rail(struct sim_topo *t, const struct sim_config *cfg)
 	t->link = sim_alloc(planes * (hosts + (size_t)leaves * spines), sizeof(*t->link));
 	for (uint32_t h = 0; h < hosts; h++)
 		for (uint32_t p = 0; p < planes; p++)
-			add_host_link(t, cfg, h,
-				hosts + p * leaves + h / (servers * rails) * rails + h % rails);
+			add_link(t, h,
+				hosts + p * leaves + h / (servers * rails) * rails + h % rails,
+				plane_mbps(cfg, cfg->fabric.host_mbps, p), cfg->fabric.delay_ns);
 	for (uint32_t l = 0; l < planes * leaves; l++)
 		for (uint32_t i = 0; i < spines; i++)
-			add_core_link(t, cfg, hosts + l, spine + l / leaves * spines + i);
+			add_link(t, hosts + l, spine + l / leaves * spines + i,
+				plane_mbps(cfg, cfg->fabric.core_mbps, l / leaves),
+				cfg->fabric.delay_ns);
 	return 0;
 }
 

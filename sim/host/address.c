@@ -90,8 +90,18 @@ struct sim_port *sim_flow_out(struct sim *s, const struct sim_packet *p, uint32_
 {
 	const struct sim_topo *t = &s->topo;
 	const struct sim_group *g = &t->group[t->route[node * t->hosts + sim_packet_target(p)]];
+	uint32_t link = 0;
 
 	if (g->n == 0)
 		return &s->port[t->first_port[node]];
-	return &s->port[g->port[g->n > 1 ? sim_flow_hash(s, p, node) % g->n : 0]];
+	if (g->n > 1)
+		link = p->flow->rail > 0 ? p->flow->rail - 1u : sim_flow_hash(s, p, node);
+	return &s->port[g->port[link % g->n]];
+}
+
+uint32_t sim_flow_links(const struct sim *s, uint32_t src, uint32_t dst)
+{
+	uint32_t n = s->topo.group[s->topo.route[src * s->topo.hosts + dst]].n;
+
+	return n > 0 ? n : 1;
 }

@@ -98,7 +98,8 @@ static uint64_t counts_from(const struct sim *s, const struct sim_flow *f, uint6
 	return s->cfg.rnic.setup_counts == SIM_OFF && start < f->up_at ? f->up_at : start;
 }
 
-static struct sim_flow *new_flow(struct sim *s, uint32_t demand)
+/* rail: see sim_flow.rail. */
+static struct sim_flow *new_flow(struct sim *s, uint32_t demand, uint32_t rail)
 {
 	const struct sim_demand *d = &s->demand[demand];
 	struct sim_flow *f = sim_pool_get(&s->flow_pool);
@@ -108,6 +109,7 @@ static struct sim_flow *new_flow(struct sim *s, uint32_t demand)
 	f->src = d->src;
 	f->dst = d->dst;
 	f->id = demand;
+	f->rail = (uint16_t)rail;
 	f->read = d->read;
 	f->kept = s->cfg.rnic.qps == SIM_QPS_KEPT || s->lb->split != NULL;
 	f->own_cc = s->cfg.rnic.cc == SIM_CC_DCQCN;
@@ -146,9 +148,9 @@ static void begin_set_up(struct sim *s, struct sim_flow *f)
 	sim_at(s, &f->wake, f->up_at);
 }
 
-struct sim_flow *sim_flow_open(struct sim *s, uint32_t demand)
+struct sim_flow *sim_flow_open(struct sim *s, uint32_t demand, uint32_t rail)
 {
-	struct sim_flow *f = new_flow(s, demand);
+	struct sim_flow *f = new_flow(s, demand, rail + 1);
 
 	begin_flow(s, f);
 	if (f->read)
@@ -175,7 +177,7 @@ static void post_whole(struct sim *s, uint32_t demand)
 		slot = kept_flow(s, &s->demand[demand]);
 	begins = *slot == NULL;
 	if (begins)
-		*slot = new_flow(s, demand);
+		*slot = new_flow(s, demand, 0);
 	f = *slot;
 	post_message(s, f, demand, bytes_of(&s->demand[demand]));
 	if (begins)

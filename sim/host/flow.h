@@ -60,6 +60,8 @@ struct sim_flow {
 	struct sim_port *port; /* of the source host */
 	uint16_t sport, dport;
 	uint16_t home; /* source port that the RNIC chose; balancers change only sport */
+	uint16_t rail; /* 1 + index of the hosts' link that all packets of the flow use; 0: the
+			  hash chooses the link */
 	bool ready, waiting, done;
 	bool read, kept;
 	bool own_cc; /* the source's RNIC does congestion control (DCQCN) */
@@ -158,8 +160,8 @@ uint32_t sim_flow_hash(const struct sim *s, const struct sim_packet *p, uint32_t
 void sim_flow_ports(const struct sim *s, struct sim_flow *f);
 
 /*
- * The port by which the packet leaves host `node`. If the host has several ports, the hash chooses
- * one.
+ * The port by which the packet leaves host `node`. If the host has several ports, the rail of the
+ * flow or the hash chooses one.
  */
 struct sim_port *sim_flow_out(struct sim *s, const struct sim_packet *p, uint32_t node);
 
@@ -175,11 +177,13 @@ static inline uint32_t sim_message_payload(
 
 /* Posts the message of a demand, on a new queue pair or on the kept queue pair. */
 void sim_flow_start(struct sim *s, uint32_t demand);
+/* Number of links by which packets may leave host src for host dst. */
+uint32_t sim_flow_links(const struct sim *s, uint32_t src, uint32_t dst);
 /*
- * Opens a queue pair for the hosts and the verb of a demand, for the rest of the run. For balancers
- * that split messages.
+ * Opens a queue pair for the hosts and the verb of a demand, for the rest of the run. It uses link
+ * number `rail` of both hosts, below sim_flow_links(). For balancers that split messages.
  */
-struct sim_flow *sim_flow_open(struct sim *s, uint32_t demand);
+struct sim_flow *sim_flow_open(struct sim *s, uint32_t demand, uint32_t rail);
 /*
  * Posts `bytes` of the message of a demand on a queue pair. For balancers that split messages.
  * sim_lb.part_done() is called when these bytes are done.

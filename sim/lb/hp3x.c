@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hp3x: a library in applications splits messages over several queue pairs (xfer/core/core.h). A
- * host has xfer.paths queue pairs to another host, per verb. Each queue pair has its own source
- * port, and so keeps one path. The first message between the hosts opens the queue pairs, and all
- * later messages share them. The library cuts a message into slices. Slices wait in one queue, in
- * the order of their messages, until hp3x_choose() has a path for the next one. A message ends when
- * all its slices have ended.
+ * hp3x: a library in applications splits messages over several queue pairs (xfer/core/core.h). Each
+ * link of a host is a rail: an RNIC. A host has xfer.paths queue pairs on each rail to another
+ * host, per verb. Each queue pair has its own source port, and so keeps one path. The first message
+ * between the hosts opens the queue pairs, and all later messages share them. The library cuts a
+ * message into slices. Slices wait in one queue, in the order of their messages, until
+ * hp3x_choose() has a path for the next one. A message ends when all its slices have ended.
  *
- * Not modelled: control messages, paths that fail, and several rails of a host (a host of the model
- * is one RNIC). If a path loses packets, its slices wait until the RNIC has retransmitted them.
+ * Not modelled: control messages, and paths that fail. If a path loses packets, its slices wait
+ * until the RNIC has retransmitted them.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include "base/minmax.h"
 #include "sim/host/host.h"
@@ -32,10 +33,23 @@ struct hp3x {
 	uint32_t cap;
 };
 
+/* True: a host has as many links as xfer.rails. */
+static bool has_rails(const struct sim *s)
+{
+	uint32_t most = 0;
+
+	for (uint32_t h = 0; h < s->topo.hosts; h++)
+		most = hp3_max_u32(most, s->topo.first_port[h + 1] - s->topo.first_port[h]);
+	return s->cfg.xfer.rails <= most;
+}
+
 static int start_hp3x(struct sim *s)
 {
-	struct hp3x *x = sim_alloc(1, sizeof(*x));
+	struct hp3x *x;
 
+	if (!has_rails(s))
+		return -ERANGE;
+	x = sim_alloc(1, sizeof(*x));
 	x->pair = sim_alloc(s->topo.hosts, sizeof(*x->pair));
 	s->lb_state = x;
 	return 0;
@@ -55,20 +69,30 @@ static void stop_hp3x(struct sim *s)
 	free(x);
 }
 
+/* Rails to the other host of a demand: all of them, but at most xfer.rails. */
+static uint32_t rails_of(const struct sim *s, uint32_t demand)
+{
+	uint32_t links = sim_flow_links(s, s->demand[demand].src, s->demand[demand].dst);
+	uint32_t most = s->cfg.xfer.rails > 0 ? s->cfg.xfer.rails : HP3X_RAILS;
+
+	return hp3_min_u32(links, most);
+}
+
 static struct hp3x_pair *open_pair(struct sim *s, uint32_t demand)
 {
-	uint32_t n = s->cfg.xfer.paths;
+	uint32_t rails = rails_of(s, demand), n = rails * s->cfg.xfer.paths;
 	struct hp3x_pair *pair = sim_alloc(1, sizeof(*pair) + n * sizeof(pair->path[0]));
 	struct hp3x_limits limits = {.slice_bytes = s->cfg.xfer.slice_bytes,
 		.pair_window = s->cfg.xfer.pair_window == SIM_ON};
 
 	pair->first = NO_DEMAND;
-	for (uint32_t i = 0; i < n; i++)
-		pair->path[i].flow = sim_flow_open(s, demand);
-	limits.of = (struct hp3x_window_limits){.second = SIM_SEC,
-		.most_rate = pair->path[0].flow->port->bps / 8,
-		.percent = s->cfg.xfer.window_percent};
-	hp3x_pair_init(pair, &limits, n);
+	for (uint32_t i = 0; i < n; i++) {
+		pair->path[i].flow = sim_flow_open(s, demand, i % rails);
+		pair->rail[i % rails].of = (struct hp3x_window_limits){.second = SIM_SEC,
+			.most_rate = pair->path[i].flow->port->bps / 8,
+			.percent = s->cfg.xfer.window_percent};
+	}
+	hp3x_pair_init(pair, &limits, rails, n);
 	return pair;
 }
 
@@ -115,7 +139,7 @@ static void post_slice(
 		pair->first = op->next;
 	hp3x_posted(pair, path, bytes);
 	sim_flow_post(s, path->flow, demand, bytes);
-	path->flow->newest->mark = pair->window.delivered;
+	path->flow->newest->mark = path->rail->window.delivered;
 }
 
 static void post_slices(struct sim *s, struct hp3x_pair *pair)

@@ -35,7 +35,7 @@ static bool is_shape(const char *key)
 {
 	static const char *const shape[] = {"leaves", "spines", "hosts_per_leaf", "k",
 		"oversubscription", "planes", "rails", "segments", "servers", "host_mbps",
-		"core_mbps", "delay_ns"};
+		"core_mbps", "delay_ns", "last_plane_percent"};
 
 	for (size_t i = 0; i < sizeof(shape) / sizeof(shape[0]); i++)
 		if (strcmp(shape[i], key) == 0)

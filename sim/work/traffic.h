@@ -17,6 +17,10 @@
  *              sends bytes / ranks to the next rank. A rank begins a step when it has received the
  *              data of the previous step
  * alltoall     jobs of `ranks` hosts. Every rank sends bytes / ranks to every other rank
+ * kvcache      jobs of a prefill host and a decode host. The prefill host computes `layers` layers,
+ *              each for layer_us. When a layer is ready, the prefill host writes its `pages` pages
+ *              to the decode host: each page is a message of `bytes` and one of more_bytes. With
+ *              pairing = random, each round has a decode host drawn from those of all jobs
  *
  * A job has `repeat` rounds. Before each round, the job computes: it sends nothing for a time drawn
  * uniformly from 0 to 2 x off_us. [background] adds jobs of the same kinds, whose results are
@@ -38,6 +42,8 @@ struct sim_job_results {
 	uint32_t rounds;
 	double jct_avg_us, jct_p99_us, jct_max_us;
 	double bus_gbps; /* NCCL's bus bandwidth, mean over rounds */
+	uint32_t layers; /* kvcache: layers that have arrived */
+	double layer_avg_us, layer_p99_us; /* kvcache: from ready to arrived */
 };
 
 /*
@@ -59,9 +65,15 @@ void sim_jobs_free(struct sim_jobs *j);
 /* Jobs: collective operations, whose messages wait for other messages. Internal to work/. */
 /* n jobs of `ranks` hosts each; `off`: mean time between their rounds, in ps. */
 struct sim_job_plan {
-	bool ring, background;
+	const struct sim_job_kind *kind;
+	bool background;
 	uint32_t n, ranks, rounds;
 	uint64_t bytes, off;
+	/* kvcache */
+	bool random; /* each round has another decode host */
+	uint32_t layers, pages; /* pages of a layer */
+	uint64_t more_bytes; /* of the second part of a page; `bytes`: of the first part */
+	uint64_t layer; /* time to compute a layer, in ps */
 };
 
 /*

@@ -39,6 +39,10 @@ class Evaluate:
             "slowdown", [plan.Column("burst", "incast", 50, ["traffic.duration_us=5000"])],
             ("hp3, off", "burst"), plan.ROWS)}
         plan.WORKLOADS_OF_ALL = list(plan.HEADLINE.values())
+        self.columns = [plan.Column("queue", "incast", 50, ["traffic.duration_us=1000"]),
+                        plan.Column("caches", "kvcache", 50, ["traffic.layers=2", "traffic.jobs=2", "traffic.pages=2"])]
+        rows = [plan.Row("ecmp", "ecmp"), plan.Row("hp3x", "hp3x"), plan.Row("ecmp, fresh", "ecmp", ["rnic.qps=fresh"], ["caches"])]
+        plan.TOGETHER = {"hp3x": [plan.Table("slowdown", self.columns[:1], None, rows), plan.Table("ms", self.columns[1:], None, rows)]}
         plan.WORKLOADS, plan.PARAMETER_SPOT = ["incast"], "incast"
         plan.VARIANTS = {"ecmp": plan.Row("ecmp", "ecmp"), "shipped": plan.Row("shipped", "hp3"),
                          "one round": plan.Row("one round", "hp3-ideal",
@@ -150,6 +154,22 @@ def half_of_it(evaluate, bad):
     evaluate(NAME, "--no-run")
 
 
+def two_tables(evaluate, bad):
+    """hp3x has other sources than ECMP: neither drops the other from the page. Caches: p99 of layers. Rows may have few columns."""
+    evaluate("hp3x")
+    for newest in "ecmp", "hp3x":
+        for path in glob.glob(os.path.join(evaluate.out, "headline", "queue", newest, "*.json")):
+            os.utime(path)
+        evaluate("hp3x", "--no-run")
+        page = evaluate.page("hp3x")
+        if len(re.findall(r"(?m)^\| (?:ecmp|hp3x) \| [0-9]", page)) != 8 or len(re.findall(r"(?m)^\| ecmp, fresh \|", page)) != 2:
+            bad.append(f"newest {newest}: not the rows of two tables and their pauses:\n{page}")
+    found = glob.glob(os.path.join(evaluate.out, "headline", "caches", "ecmp", "*.json"))
+    p99 = [load(path)["jobs"]["layer_p99_us"] / 1000 for path in found]
+    if len(p99) != 2 or f" / {sum(p99) / 2:.2f} ± " not in page or "rnic.qps=fresh" not in page:
+        bad.append(f"no p99 of layers {p99}:\n{page}")
+
+
 def main():
     sim, path = sys.argv[1:3]
     bad = []
@@ -165,6 +185,8 @@ def main():
         one_variant(evaluate, bad)
         ratios = says_what_runs_say(evaluate, bad)
         half_of_it(evaluate, bad)
+        two_tables(evaluate, bad)
+        os.unlink(os.path.join(evaluate.docs, "hp3x.md"))
         times = [os.stat(f).st_mtime_ns for f in evaluate.files()]
         expect("ratio", 0, "", "ratio")
         if [os.stat(f).st_mtime_ns for f in evaluate.files()] != times:

@@ -137,6 +137,12 @@ WRAP(struct hp3x_path *, hp3x_choose, (struct hp3x_pair * pair, uint32_t bytes))
 	return broken("any-path") ? &pair->path[pair->turn] : best;
 }
 
+/* All queue pairs are on the first rail. */
+WRAP(struct sim_flow *, sim_flow_open, (struct sim * s, uint32_t demand, uint32_t rail))
+{
+	return __real_sim_flow_open(s, demand, broken("one-rail") ? 0 : rail);
+}
+
 /* Rates are not measured. */
 WRAP(void, hp3x_ended,
 	(struct hp3x_pair * pair, struct hp3x_path *p, const struct hp3x_slice *slice))

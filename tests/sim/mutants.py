@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Each rule, broken on purpose (mutants.c), must be seen by the test that is there for it.
 
-usage: mutants.py FABRIC BALANCERS HP3 STREAMS VERBS HP3X      the tests, linked with mutants.c
+usage: mutants.py FABRIC BALANCERS HP3 STREAMS VERBS HP3X RAILS      the tests, linked with mutants.c
 
 Every test passes first with nothing broken.
 """
@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 
-FABRIC, BALANCERS, HP3, STREAMS, VERBS, HP3X = range(6)
+FABRIC, BALANCERS, HP3, STREAMS, VERBS, HP3X, RAILS = range(7)
 MUTANTS = [  # what is broken, test program, test
     ("no-pause", FABRIC, "pfc_loses_nothing"),
     ("no-mark", FABRIC, "congestion_is_marked_and_answered"),
@@ -29,6 +29,9 @@ MUTANTS = [  # what is broken, test program, test
     ("no-measure", HP3X, "the_earliest_finish_is_chosen"),
     ("no-window", HP3X, "windows_bound_the_flight"),
     ("no-window", HP3X, "slow_paths_get_few_slices"),
+    ("one-rail", RAILS, "two_rails_are_almost_twice_as_fast"),
+    ("one-rail", RAILS, "reads_use_all_rails"),
+    ("one-rail", RAILS, "unequal_rails_get_their_share"),
     ("idle:letflow", BALANCERS, "letflow_moves_at_gaps_only"),
     ("idle:conga", BALANCERS, "conga_avoids_the_busy_uplink"),
     ("idle:rps", BALANCERS, "rps_and_drill_use_every_path"),

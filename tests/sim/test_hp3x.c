@@ -183,13 +183,12 @@ static struct hp3x_pair *two_paths(void)
 		struct hp3x_pair pair;
 		char bytes[sizeof(struct hp3x_pair) + 2 * sizeof(struct hp3x_path)];
 	} two;
-	struct hp3x_limits limits = {
-		.of = {.second = SIM_SEC, .most_rate = 1000000000, .percent = 200},
-		.slice_bytes = 1000,
-	};
+	struct hp3x_limits limits = {.slice_bytes = 1000};
 
 	memset(&two, 0, sizeof(two));
-	hp3x_pair_init(&two.pair, &limits, 2);
+	two.pair.rail[0].of = (struct hp3x_window_limits){
+		.second = SIM_SEC, .most_rate = 1000000000, .percent = 200};
+	hp3x_pair_init(&two.pair, &limits, 1, 2);
 	two.pair.waiting = 100000;
 	return &two.pair;
 }
