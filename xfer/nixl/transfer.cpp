@@ -142,10 +142,10 @@ int64_t engine::step_submit(step &s) const
 	const hp3x_common common = {0, &s, step_done};
 
 	if (t.operation == NIXL_READ) {
-		const hp3x_read read = {common, s.local->region, page->from_offset, s.remote.get(),
-			page->to_offset, page->length, 0, 0};
+		const struct hp3x_read read = {common, s.local->region, page->from_offset,
+			s.remote.get(), page->to_offset, page->length, 0, 0};
 
-		return hp3x_read(t.to->peer, &read);
+		return ::hp3x_read(t.to->peer, &read);
 	}
 	const hp3x_pages pages = {common, s.local->region, s.remote.get(), page, s.n_pages, 0, 0};
 
