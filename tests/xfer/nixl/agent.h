@@ -104,12 +104,14 @@ template <class F> void expect_error(nixl_status_t status, const char *text, F c
 /* Cases: see main.cpp. */
 void case_data();
 void case_many();
+void case_long();
 void case_notification();
 void case_both();
 void case_release();
 void case_deregister();
 void case_death();
 void case_disconnect();
+void case_peers();
 void case_refusals();
 void case_metadata();
 void case_messages();

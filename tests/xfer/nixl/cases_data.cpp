@@ -105,6 +105,28 @@ void case_many()
 	agent_end(a), agent_end(b);
 }
 
+/* Descriptors that are longer than an op. */
+void case_long()
+{
+	const size_t length = 65 * MIB + 3;
+	agent a = agent_make("a"), b = agent_make("b");
+	auto from = memory_make(a, length + 10, 10), to = memory_make(b, length + 10, 11);
+	std::string expected = to->bytes;
+
+	agent_load(a, b);
+	nixlBackendMD *loaded = memory_share(a, b, *to);
+	expected.replace(7, length, from->bytes, 1, length);
+	transfer(a, NIXL_WRITE, "b", {{from.get(), 1, to.get(), loaded, 7, length}}, nullptr);
+	if (to->bytes != expected)
+		fail("a long write has the wrong content");
+	memset(&from->bytes[0], 0, from->bytes.size());
+	transfer(a, NIXL_READ, "b", {{from.get(), 1, to.get(), loaded, 7, length}}, nullptr);
+	if (from->bytes.compare(1, length, expected, 7, length) != 0 || from->bytes[0] != 0 ||
+		from->bytes[length + 1] != 0)
+		fail("a long read has the wrong content");
+	agent_end(a), agent_end(b);
+}
+
 /* When a notification is there, so are all data of its transfer. */
 void case_notification()
 {

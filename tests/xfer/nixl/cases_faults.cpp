@@ -190,6 +190,8 @@ void case_death()
 	must(finish(a, r), "first write");
 	if (post(a, r, "second") != NIXL_IN_PROG)
 		fail("a write of %u bytes is not under way", LENGTH);
+	expect_error(NIXL_ERR_REPOST_ACTIVE, "post it again when it has ended",
+		[&] { return post(a, r, nullptr); });
 	victim_kill(child);
 	nixl_status_t status = finish(a, r);
 	if (status != NIXL_ERR_REMOTE_DISCONNECT)
@@ -242,5 +244,21 @@ void case_disconnect()
 		[&] { return a.engine->disconnect("c"); });
 	post(a, *r, "z");
 	agent_end(a); /* the transfer is under way */
+	agent_end(b);
+}
+
+/* More agents come and go than a domain of hp3x has peers. */
+void case_peers()
+{
+	agent b = agent_make("b");
+
+	for (int i = 0; i < 300; i++) {
+		agent a = agent_make("agent " + std::to_string(i));
+
+		agent_load(a, b);
+		must(a.engine->genNotif("b", std::to_string(i)), "genNotif");
+		expect_notification(b, a.name, std::to_string(i));
+		agent_end(a);
+	}
 	agent_end(b);
 }

@@ -12,10 +12,11 @@
 static const struct {
 	const char *name;
 	void (*run)();
-} cases[] = {{"data", case_data}, {"many", case_many}, {"notification", case_notification},
-	{"both", case_both}, {"release", case_release}, {"deregister", case_deregister},
-	{"death", case_death}, {"disconnect", case_disconnect}, {"refusals", case_refusals},
-	{"metadata", case_metadata}, {"messages", case_messages}};
+} cases[] = {{"data", case_data}, {"many", case_many}, {"long", case_long},
+	{"notification", case_notification}, {"both", case_both}, {"release", case_release},
+	{"deregister", case_deregister}, {"death", case_death}, {"disconnect", case_disconnect},
+	{"peers", case_peers}, {"refusals", case_refusals}, {"metadata", case_metadata},
+	{"messages", case_messages}};
 
 int main(int argc, char **argv)
 {
