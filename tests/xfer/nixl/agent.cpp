@@ -103,11 +103,11 @@ nixlBackendEngine *engine_make(const std::string &name, nixl_b_params_t params)
 	return nullptr;
 }
 
-agent agent_make(const std::string &name)
+agent agent_make(const std::string &name, const char *peer_timeout_ms)
 {
-	agent a{name,
-		engine_make(name, {{"provider", "tcp"}, {"rails", "127.0.0.1"},
-					  {"listen", "127.0.0.1:0"}, {"peer_timeout_ms", "2000"}})};
+	agent a{name, engine_make(name, {{"provider", "tcp"}, {"rails", "127.0.0.1"},
+						{"listen", "127.0.0.1:0"},
+						{"peer_timeout_ms", peer_timeout_ms}})};
 
 	if (a.engine == nullptr)
 		fail("agent %s: no backend", name.c_str());

@@ -56,7 +56,7 @@ const nixlBackendPlugin *plugin_get();
 /* NULL: the backend says that it failed. */
 nixlBackendEngine *engine_make(const std::string &name, nixl_b_params_t params);
 /* A backend over TCP on 127.0.0.1. */
-agent agent_make(const std::string &name);
+agent agent_make(const std::string &name, const char *peer_timeout_ms = "2000");
 void agent_end(agent &a);
 std::string connection_of(const agent &a);
 /* `a` learns of `b`. */
@@ -110,6 +110,7 @@ void case_both();
 void case_release();
 void case_deregister();
 void case_death();
+void case_stopped();
 void case_disconnect();
 void case_peers();
 void case_refusals();

@@ -221,6 +221,36 @@ void case_death()
 	agent_end(a);
 }
 
+/* A write to a process that hangs can be released, long before the agent counts as gone. */
+void case_stopped()
+{
+	hello h;
+	pid_t child = victim_start(h);
+	agent a = agent_make("a", "60000");
+	auto from = memory_make(a, LENGTH, 12);
+	request r;
+
+	must(a.engine->loadRemoteConnInfo("b", std::string(h.connection, h.connection_length)),
+		"loadRemoteConnInfo");
+	nixlBackendMD *loaded = memory_load(
+		a, "b", h.address, LENGTH, std::string(h.description, h.description_length));
+	r.operation = NIXL_WRITE;
+	r.agent = "b";
+	r.here.addDesc({from->address(), LENGTH, 0, from->metadata});
+	r.there.addDesc({h.address, LENGTH, 0, loaded});
+	must(a.engine->prepXfer(NIXL_WRITE, r.here, r.there, "b", r.handle, nullptr), "prepXfer");
+	post(a, r, "first");
+	must(finish(a, r), "first write");
+	if (kill(child, SIGSTOP) < 0 || waitpid(child, nullptr, WUNTRACED) != child)
+		fail("cannot stop the other process");
+	if (post(a, r, "second") != NIXL_IN_PROG)
+		fail("a write to a process that is stopped has ended");
+	release(a, r);
+	memory_end(a, *from);
+	victim_kill(child);
+	agent_end(a);
+}
+
 /* Disconnecting ends what is under way; the backend may end with a handle that was not released. */
 void case_disconnect()
 {

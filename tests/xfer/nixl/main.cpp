@@ -14,9 +14,9 @@ static const struct {
 	void (*run)();
 } cases[] = {{"data", case_data}, {"many", case_many}, {"long", case_long},
 	{"notification", case_notification}, {"both", case_both}, {"release", case_release},
-	{"deregister", case_deregister}, {"death", case_death}, {"disconnect", case_disconnect},
-	{"peers", case_peers}, {"refusals", case_refusals}, {"metadata", case_metadata},
-	{"messages", case_messages}};
+	{"deregister", case_deregister}, {"death", case_death}, {"stopped", case_stopped},
+	{"disconnect", case_disconnect}, {"peers", case_peers}, {"refusals", case_refusals},
+	{"metadata", case_metadata}, {"messages", case_messages}};
 
 int main(int argc, char **argv)
 {
