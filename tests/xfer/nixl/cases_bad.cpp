@@ -193,7 +193,7 @@ void case_messages()
 		"hello, agent", std::string("HP3M\0\0", 6)};
 	const char *const rails[] = {"127.0.0.1"};
 	hp3x_options o = {};
-	hp3x_domain *stranger;
+	hp3x_domain *other;
 	hp3x_peer *peer;
 	agent b = agent_make("b");
 	notif_list_t list;
@@ -202,9 +202,9 @@ void case_messages()
 	o.provider = "tcp";
 	o.rails = rails;
 	o.n_rails = 1;
-	if (hp3x_open(&o, &stranger) < 0 ||
-		hp3x_connect(
-			stranger, connection_of(b).c_str() + sizeof("hp3x-nixl 1 ") - 1, &peer) < 0)
+	if (hp3x_open(&o, &other) < 0 ||
+		hp3x_connect(other, connection_of(b).c_str() + sizeof("hp3x-nixl 1 ") - 1, &peer) <
+			0)
 		fail("%s", hp3x_error());
 	for (const std::string &w : wrong)
 		if (hp3x_send(peer, w.data(), w.size(), nullptr) < 0)
@@ -218,12 +218,12 @@ void case_messages()
 	}
 	std::string said = stderr_release(kept);
 	if (list.size() != 1 || list[0].first != "you" || list[0].second != "right")
-		fail("%zu notifications of a stranger", list.size());
+		fail("%zu notifications of another domain", list.size());
 	size_t lines = 0;
 	for (size_t at = 0; (at = said.find("is no notification", at)) != std::string::npos; at++)
 		lines++;
 	if (lines != sizeof(wrong) / sizeof(wrong[0]))
 		fail("%zu lines about wrong messages: %s", lines, said.c_str());
-	hp3x_close(stranger);
+	hp3x_close(other);
 	agent_end(b);
 }
