@@ -56,7 +56,7 @@ const nixlBackendPlugin *plugin_get();
 /* NULL: the backend says that it failed. */
 nixlBackendEngine *engine_make(const std::string &name, nixl_b_params_t params);
 /* A backend over TCP on 127.0.0.1. */
-agent agent_make(const std::string &name, const char *peer_timeout_ms = "2000");
+agent agent_make(const std::string &name, const char *peer_timeout_ms = "10000");
 void agent_end(agent &a);
 std::string connection_of(const agent &a);
 /* `a` learns of `b`. */
