@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.." || exit 1
 bad=0
 fail() { echo "lint: $1"; bad=1; }
 
-mapfile -t c_files < <(git ls-files '*.c' '*.h')
+mapfile -t c_files < <(git ls-files '*.c' '*.h' '*.cpp')
 mapfile -t text < <(git ls-files | grep -vE '\.(cbor|pcap|png|svg|xz)$')
 
 said=$(printf '%s\0' "${c_files[@]}" | xargs -0 -n 50 -P "$(nproc)" clang-format-14 --dry-run --Werror 2>&1) ||
