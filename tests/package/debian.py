@@ -77,6 +77,23 @@ def of_the_service(unit, a, b):
         check(word not in unit.journal(), f"the journal says \"{word}\":\n" + unit.journal())
 
 
+def of_verbs_mode(unit, root):
+    """The configuration of docs/guide/nccl.md, with the service as it ships."""
+    with open(os.path.join(ROOT, "docs/guide/nccl.md"), encoding="utf-8") as f:
+        recipe, = re.findall(r"(?m)^ {8}\[verbs\]\n(?: {8}.*\n)+", f.read())
+    inline = root.read("etc/hp3/hp3.ini")
+    with open(root.at("etc/hp3/hp3.ini"), "w") as f:
+        f.write(recipe)
+    if subprocess.run(unit.words("systemctl", "start", "hp3d"), stderr=subprocess.DEVNULL).returncode != 0:
+        raise SystemExit("package: systemd cannot start hp3d in verbs mode:\n" + unit.journal())
+    rights = unit.run("stat", "-c", "%a %U %G", "/run/hp3/verbs.sock").split()
+    check(rights == ["660", "root", "rdma"], f"the rights of the socket of verbs mode are {rights}")
+    unit.run("systemctl", "stop", "hp3d")
+    with open(root.at("etc/hp3/hp3.ini"), "w") as f:
+        f.write(inline)
+    step("started by systemd in verbs mode")
+
+
 ASK_HOSTS = ("hp3-fleet", "--config", "/root/fleet.ini", "--json", "hosts")
 
 
@@ -256,6 +273,7 @@ def main():
         unit = Booted(root)
         booted = unit.process.poll() is None
         if booted:
+            of_verbs_mode(unit, root)
             of_the_service(unit, a, b)
             of_the_fleet(unit)
             deb, version = other_version(work, debs["hp3"], "next", None)

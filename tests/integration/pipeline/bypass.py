@@ -9,6 +9,7 @@ the connections.
 """
 import glob
 import os
+import re
 import shutil
 import signal
 import socket
@@ -194,6 +195,25 @@ class Bypass(Bypassing):
         return subprocess.run(["unshare", "--mount", "sh", "-c", script, os.path.join(SOURCE, "debian/hp3.postrm"), how],
                               check=True, capture_output=True, text=True).stdout
 
+    def nothing_attached(self):
+        for n in (link.near for link in (self.rnic, self.net)):
+            for command in (["tc", "filter", "show", "dev", n, "ingress"], ["tc", "filter", "show", "dev", n, "egress"], ["ip", "-d", "link", "show", n]):
+                out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+                self.assertNotRegex(out, "detour|gate|hp3_xdp")
+        self.assertFalse(os.path.exists("/sys/fs/bpf/hp3"))
+
+    def test_programs_removed_by_hand(self):
+        """The commands of operate.md: those with PORT are for each port."""
+        with open(os.path.join(SOURCE, "docs/guide/operate.md"), encoding="utf-8") as f:
+            commands = re.search(r"To remove the programs by hand,.*?\n\n((?: {4}[^\n]*\n)+)", f.read(), re.S).group(1).splitlines()
+        self.stop(self.start())
+        for link in (self.rnic, self.net):
+            for command in (c for c in commands if "PORT" in c):
+                subprocess.run(command.replace("PORT", link.near), shell=True, check=False)  # AF_XDP has no program at egress
+        for command in (c for c in commands if "PORT" not in c):
+            subprocess.run(command, shell=True, check=True)
+        self.nothing_attached()
+
     def test_package_is_purged(self):
         """What hp3d left forwards on when the package is removed, and is taken away when that is purged."""
         d = self.start()
@@ -207,11 +227,7 @@ class Bypass(Bypassing):
         self.assertEqual(self.ended(a, b), 0)
         said = self.package_ends("purge")
         self.assertEqual([said.count(f"{n}: the fail-open program is taken off") for n in near], [1, 1], said)
-        for n in near:
-            for command in (["tc", "filter", "show", "dev", n, "ingress"], ["tc", "filter", "show", "dev", n, "egress"], ["ip", "-d", "link", "show", n]):
-                out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-                self.assertNotRegex(out, "detour|gate|hp3_xdp")
-        self.assertFalse(os.path.exists("/sys/fs/bpf/hp3"))
+        self.nothing_attached()
         self.assertEqual(self.package_ends("purge"), "")
 
     def test_off(self):
