@@ -186,8 +186,11 @@ static void older_openings_count_no_more(void **state)
 	for (uint32_t i = 0; i < 4; i++) {
 		uint8_t message[10] = {kinds[i], 1, 1, 0, 0, 0, 0};
 
-		assert_int_equal(hp3x_core_message(p->core[0], p->now, (uint32_t)p->peer[0],
-					 message, kinds[i] == 2 ? 7 : kinds[i] == 5 ? 10 : 6),
+		assert_int_equal(
+			hp3x_core_message(p->core[0], p->now, (uint32_t)p->peer[0], message,
+				kinds[i] == 2   ? 7
+				: kinds[i] == 5 ? 10
+						: 6),
 			0);
 		pair_drain(p);
 		assert_int_equal(pair_info(p, 0, 1).state, HP3X_PATH_UP);

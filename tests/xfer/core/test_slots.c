@@ -97,12 +97,13 @@ static void repeated_immediates_count_once(void **state)
 	struct pair *p = pair_create(&c);
 	const uint32_t slot = 1000, imm = (slot << 1 | 1) << 20;
 	/* BEGIN: slot 1000, generation 1, two slices. */
-	const uint8_t begin[] = {6, (slot << 1 | 1) & 0xff, slot >> 7, FIRST, 0, 2, 0, ADD, 0, 0, 0};
+	const uint8_t begin[] = {
+		6, (slot << 1 | 1) & 0xff, slot >> 7, FIRST, 0, 2, 0, ADD, 0, 0, 0};
 
 	pair_run(p, p->now + MS);
 	p->stalled = true; /* core 0 knows nothing of this write */
-	assert_int_equal(hp3x_core_message(p->core[1], p->now, (uint32_t)p->peer[1], begin,
-				 sizeof(begin)),
+	assert_int_equal(
+		hp3x_core_message(p->core[1], p->now, (uint32_t)p->peer[1], begin, sizeof(begin)),
 		0);
 	arrive(p, imm);
 	arrive(p, imm);
