@@ -14,13 +14,14 @@ import re
 import subprocess
 import sys
 
-PRODUCT = ("roce", "probes", "ppp", "rfr", "cc", "engine", "fleet", "config", "sim", "app", "base", "p4-testbed")
+PRODUCT = ("roce", "probes", "ppp", "rfr", "cc", "engine", "fleet", "config", "sim", "app", "base", "p4-testbed", "xfer")
 CALLERS = PRODUCT + ("bench",)
 ALLOWED = {
     "hp3_config_parse": "most tests of configurations have texts, and no files",
     "hp3_icrc_use": "every level of the instruction set is tested on one CPU",
     "hp3_isa_name": "as hp3_icrc_use",
     "hp3_isa_use": "as hp3_icrc_use",
+    "hp3x_core_path_rails": "the network of the tests' worlds joins the rails of each path",
 }
 
 NOISE = re.compile(

@@ -91,9 +91,9 @@ struct hp3x_options {
 	const char *const *rails;
 	uint32_t n_rails;
 	/*
-	 * Control address, "ADDRESS:PORT". NULL: all addresses, any port. On all addresses ("[::]:PORT",
-	 * too), peers that have connected learn the addresses of the rails, and go on over another one
-	 * if the first one fails.
+	 * Control address, "ADDRESS:PORT". NULL: all addresses, any port. On all addresses
+	 * ("[::]:PORT", too), peers that have connected learn the addresses of the rails, and go on
+	 * over another one if the first one fails.
 	 */
 	const char *listen;
 	uint32_t paths_per_rail; /* paths between a local rail and a remote rail; 1 to 8, default 2

@@ -225,11 +225,6 @@ struct hp3x_core {
 	uint32_t n_changed;
 };
 
-static inline bool hp3xc_paths_has(const struct hp3xc_paths *s, uint32_t path)
-{
-	return s->word[path / 64] >> path % 64 & 1;
-}
-
 static inline void hp3xc_paths_add(struct hp3xc_paths *s, uint32_t path)
 {
 	s->word[path / 64] |= 1ull << path % 64;
