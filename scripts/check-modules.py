@@ -26,6 +26,7 @@ MAY = {module: BELOW | set(ENGINE[:i]) for i, module in enumerate(ENGINE)} | {
     "xfer/verbs": {"base", "xfer"},
     "xfer/lib": {"base", "xfer", "xfer/core"},  # providers: by their tables in provider.h
     "xfer/nccl": {"xfer"},
+    "xfer/nixl": {"xfer"},
     "app/xfer": {"base", "config", "xfer"},
     "app/bypass": {"app/bpf"},
     "app/control": set(),

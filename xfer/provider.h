@@ -28,7 +28,8 @@
  * - The other end is not trusted. A request for memory that is not registered, or beyond its end,
  *   is refused at the end that owns the memory, and the requester's post completes with
  *   HP3X_RESULT_REFUSED. Nothing of it is executed, and no later write of this endpoint either.
- * - An endpoint executes writes in the order of their posts: if one was executed, all before it were.
+ * - An endpoint executes writes in the order of their posts. So if one was executed, all before it
+ *   were executed.
  * - After memory_remove(), nothing reads or writes this memory. A provider that cannot stop an
  *   access at once reports FAILED for its endpoint, and ends the access before it returns.
  * - A COMPLETED with HP3X_RESULT_OK for a write means: the other end has the data in its memory.

@@ -107,8 +107,7 @@ void hp3xc_path_down(struct hp3x_core *c, struct hp3xc_path *p, uint32_t opening
 		hp3xc_path_fail(c, p);
 }
 
-int hp3xc_path_fenced(
-	struct hp3x_core *c, struct hp3xc_path *p, uint32_t opening, uint32_t arrived)
+int hp3xc_path_fenced(struct hp3x_core *c, struct hp3xc_path *p, uint32_t opening, uint32_t arrived)
 {
 	if (opening != p->opening || p->stage == HP3XC_DOWN || !p->known)
 		return 0;

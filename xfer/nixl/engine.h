@@ -24,7 +24,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
-#include "backend/backend_plugin.h"
+#include <backend/backend_plugin.h>
 #include "xfer/hp3x.h"
 
 #define HP3X_NIXL_WAIT_MS (5 * HP3X_FENCE_MS)

@@ -33,10 +33,9 @@ static void frame_end(struct hp3x_endpoint *e, struct report *r)
 	switch (e->in.kind) {
 	case FRAME_WRITE:
 	case FRAME_PROBE:
-		if (e->sealed)
-			break;
 		a.kind = FRAME_ANSWER;
-		a.refused = e->in.kind == FRAME_WRITE && e->in.length != 0 && e->into == NULL;
+		a.refused = e->in.kind == FRAME_WRITE &&
+			    (e->sealed || (e->in.length != 0 && e->into == NULL));
 		e->sealed |= a.refused;
 		if (e->in.has_imm && !a.refused) {
 			event = hp3x_tcp_event_add(r, e, HP3X_EVENT_ARRIVED);

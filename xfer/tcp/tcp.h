@@ -133,7 +133,7 @@ struct hp3x_endpoint {
 	uint64_t left; /* bytes of its data that have not arrived */
 	uint8_t *into; /* where they go; NULL: nowhere */
 	struct hp3x_memory *memory; /* where `into` is, for a WRITE */
-	bool sealed; /* a write was refused: nothing after it is executed */
+	bool sealed; /* a write was refused: so are all after it */
 	struct greeting greeting;
 };
 

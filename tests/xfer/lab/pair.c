@@ -272,8 +272,8 @@ static void read_options(int argc, char **argv)
 		{"provider", required_argument, NULL, 'p'}, {"rails", required_argument, NULL, 'r'},
 		{"rounds", required_argument, NULL, 'n'}, {"hang-ms", required_argument, NULL, 'h'},
 		{"block-mib", required_argument, NULL, 'b'},
-		{"op-kib", required_argument, NULL, 'o'},
-		{"seconds", required_argument, NULL, 's'}, {NULL, 0, NULL, 0}};
+		{"op-kib", required_argument, NULL, 'o'}, {"seconds", required_argument, NULL, 's'},
+		{NULL, 0, NULL, 0}};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", names, NULL)) != -1) {

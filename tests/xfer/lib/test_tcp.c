@@ -229,7 +229,7 @@ static void probes_and_counts_need_no_memory(void **state)
 	assert_int_equal(t->b.last_imm, 99);
 }
 
-/* What is outside is refused, nothing is executed, and the connection goes on. */
+/* What is outside is refused, and so are all later writes. Nothing is executed; READs go on. */
 static void outside_is_refused(void **state)
 {
 	struct two *t = *state;
@@ -255,8 +255,18 @@ static void outside_is_refused(void **state)
 	assert_int_equal(t->b.arrived, 0);
 	for (uint32_t i = 0; i < LENGTH; i++)
 		assert_true(t->a.bytes[i] == 1 && t->b.bytes[i] == 2);
-	post_at_once(t, &(struct hp3x_post){.kind = HP3X_ACT_PROBE});
+	wrong[0] = post_of(t, HP3X_ACT_WRITE, 0, 4096);
+	wrong[0].has_imm = true;
+	post_at_once(t, &wrong[0]);
+	post_at_once(t, &(struct hp3x_post){
+				.kind = HP3X_ACT_WRITE, .token = 8, .has_imm = true, .imm = 99});
+	WORK_UNTIL(t, t->a.refused == 8);
+	assert_int_equal(t->b.arrived, 0);
+	assert_int_equal(t->b.bytes[0], 2);
+	wrong[1] = post_of(t, HP3X_ACT_READ, 0, 4096);
+	post_at_once(t, &wrong[1]);
 	WORK_UNTIL(t, t->a.ok == 1);
+	assert_int_equal(t->a.bytes[0], 2);
 }
 
 /* Memory that is removed while data arrive is not touched any more. */
