@@ -24,7 +24,7 @@ help:
 	@echo 'make bench       cycles per packet beside testpmd (QUICK=1: within a minute)'
 	@echo 'make bench-compare BASE=REV   this tree and another revision, in one run'
 	@echo 'make install     to PREFIX (default /usr/local), configuration to /etc/hp3; make uninstall removes all but the configuration'
-	@echo 'make deb         Debian packages hp3, hp3-sim, hp3-tools, hp3-doc, in the folder above this one'
+	@echo 'make deb         Debian packages hp3, hp3-sim, hp3-tools, hp3-doc, libhp3x0, libhp3x-dev, hp3x-tools, in the folder above this one'
 	@echo 'make test-long   wide matrices; make soak: hours'
 	@echo 'make coverage    lines of the library and config that unit tests run, per directory'
 	@echo 'make fuzz        libFuzzer on all that reads what others wrote (HOURS=1, ONLY=config: one of tests/fuzz)'

@@ -166,7 +166,7 @@ int hp3ctl_doctor(struct hp3ctl *ctl)
 	static struct pairs pairs;
 	const char *socket = HP3CTL_DEFAULT_SOCKET;
 	struct hp3_config_errors errors = {0};
-	unsigned bad;
+	unsigned bad, errors_found;
 
 	d = (struct hp3_doctor){.host = &hp3_host, .file = HP3_CONFIG_FILE, .errors = &errors};
 	if (ctl->given & HP3CTL_BIT(CONFIG))
@@ -190,8 +190,10 @@ int hp3ctl_doctor(struct hp3ctl *ctl)
 	for (unsigned i = 0; i < d.n; i++)
 		print_finding(ctl, &d.found[i]);
 	bad = hp3_doctor_count(&d, HP3_WARNING);
+	errors_found = hp3_doctor_count(&d, HP3_ERROR);
 	if (!ctl->json)
-		printf("%u checks, %u errors, %u warnings\n", hp3_n_checks,
-			hp3_doctor_count(&d, HP3_ERROR), bad - hp3_doctor_count(&d, HP3_ERROR));
+		printf("%u checks, %u error%s, %u warning%s\n", hp3_n_checks, errors_found,
+			errors_found == 1 ? "" : "s", bad - errors_found,
+			bad - errors_found == 1 ? "" : "s");
 	return bad > 0 ? HP3CTL_FAILED : HP3CTL_DONE;
 }

@@ -116,6 +116,7 @@ int main(int argc, char **argv)
 		return argc == optind ? copy_serve_directory(&o, serve)
 				      : usage_error("--serve DIRECTORY has no other argument");
 	if (argc - optind != 2)
-		return usage_error("name a FILE, and a target HOST:FILE");
+		return usage_error(
+			"name a FILE, and a target HOST:FILE, or HOST: to keep the name");
 	return copy_send_file(&o, argv[optind], argv[optind + 1]);
 }

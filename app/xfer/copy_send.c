@@ -49,7 +49,9 @@ static const char *target_read(const char *to, uint32_t port, char *address, siz
 	const char *name = end == NULL ? NULL : to[0] == '[' ? end + 2 : end + 1;
 
 	if (end == NULL || (to[0] == '[' && end[1] != ':') || end - to >= (int)sizeof(host)) {
-		hp3_message("hp3x-cp: %s: name the target as HOST:FILE", to);
+		hp3_message(
+			"hp3x-cp: %s: name the target as HOST:FILE, or as HOST: to keep the name",
+			to);
 		return NULL;
 	}
 	snprintf(host, sizeof(host), "%.*s", (int)(end - to - (to[0] == '[')), to + (to[0] == '['));

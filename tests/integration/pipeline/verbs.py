@@ -47,8 +47,11 @@ class VerbsMode(Base):
     def qps(self, d, n):
         return wait_for(f"{n} queue pairs", lambda: (lambda q: q if len(q) == n else None)(d.json("qps")))
 
-    def alive(self, d):
-        self.assertEqual(d.json("health")[0]["status"], "ok")
+    def alive(self, d, full=()):
+        """Tables may be `full`: their warnings, and no others, are right."""
+        health, = d.json("health")
+        self.assertEqual([w for w in health["warnings"] if w["code"] not in full], [])
+        self.assertEqual(health["status"], "warning" if health["warnings"] else "ok", health["warnings"])
         self.assertIn("packets   do not pass hp3d in verbs mode", d.ctl("health").stdout)
 
 
@@ -292,12 +295,18 @@ class UntrustedApplications(VerbsMode):
                 s.map[dice.randrange(SIZE)] = dice.randrange(256)
             s.ring()
             time.sleep(0.004)
-        self.alive(d)
+        # The more often hp3d reads the memory meanwhile, the more queue pairs and addresses it sees in there.
+        self.alive(d, full=("flows-full", "pairs-full"))
         for q in d.json("qps"):
             self.assertNotIn("\x1b", json.dumps(q))
         d.ctl("move", "--all", "--random", "--no-wait", code=None)
         s.sock.close()
         wait_for("no flows", lambda: not d.flows())
+        after = self.shim(d)
+        self.assertTrue(after.welcome())
+        after.cell(0, 0x11, 0x22)
+        after.ring()
+        self.qps(d, 1)
         self.stop(d)
 
     def called(self, name):

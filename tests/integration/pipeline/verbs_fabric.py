@@ -88,8 +88,9 @@ class Fabric(Base):
         return p
 
     def judge(self, p, d=None):
-        """On a host that is short of CPU, hp3d `d` may take a path for dead that is only slow. A failover is the one move that
-        does not wait for packets in flight (rule 13): the RNIC counts it, and the order at the receiver stays the same."""
+        """The fake RNIC counts `overtaken` if the port changes while packets are in flight on a path that works. Only turn_now()
+        (app/verbs/move.c) changes the port without a drain, once per failover (rule 13). On a host that is short of CPU, hp3d `d` may
+        take a slow path for dead. So each failover may count one; any more would be a move that did not drain."""
         r = json.loads(p.communicate("end\n", timeout=20)[0])
         failovers = d.counters("verbs")["failovers"] if d else 0
         self.assertEqual((r["errors"], r["disorder"]), (0, 0), r)

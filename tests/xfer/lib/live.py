@@ -200,6 +200,13 @@ class Live(unittest.TestCase):
         self.assertEqual(os.listdir(served), [".link.hp3x-part"])
         self.assertFalse(os.path.exists(os.path.join(self.dir.name, "outside")))
 
+    def test_target_without_colon(self):
+        for words in (["receiver"], ["[10.0.0.2]"], []):
+            bad = self.client(COPY, "model", *words)
+            _, err = bad.communicate(timeout=PATIENCE)
+            self.assertNotEqual(bad.returncode, 0)
+            self.assertRegex(err, "HOST:FILE, or (as )?HOST: to keep the name")
+
     def plain_copy(self, path):
         """Seconds of a plain socket copy over one rail, in a thread and a process in the other namespace."""
         receive = ("import socket,sys\ns=socket.create_server(('10.1.0.2',9000))\nprint('',flush=True)\nc,_=s.accept()\n"
