@@ -36,7 +36,7 @@ static int other = -1; /* socket of the other end */
 /* The second reader. */
 static struct frame head; /* the frame that arrives */
 static uint64_t have, left, at; /* bytes of `head`; of its data that are missing; where they go */
-static bool stores, senseless;
+static bool stores, senseless, sealed; /* sealed: a write was refused, so later ones are, too */
 static struct hp3x_post posts[HP3X_POSTS];
 static uint32_t posted, done, arrived, completed, refused, failed;
 static uint32_t expect_arrived, expect_refused;
@@ -79,7 +79,7 @@ static void model_head(void)
 	stores = false;
 	if (head.kind == FRAME_WRITE) {
 		left = length;
-		stores = length > 0 && is_registered(&head);
+		stores = !sealed && length > 0 && is_registered(&head);
 		at = le64toh(head.address);
 	} else if (head.kind == FRAME_PROBE) {
 		senseless = length != 0;
@@ -97,9 +97,10 @@ static void model_head(void)
 
 static void model_end(void)
 {
-	bool wrong = head.kind == FRAME_WRITE && head.length != 0 && !stores;
+	bool wrong = head.kind == FRAME_WRITE && (sealed || (head.length != 0 && !stores));
 
 	have = 0;
+	sealed |= wrong;
 	switch (head.kind) {
 	case FRAME_WRITE:
 	case FRAME_PROBE:
@@ -381,7 +382,7 @@ static void begin(void)
 	memset(model, 0x5a, sizeof(model));
 	have = left = posted = done = arrived = completed = refused = failed = 0;
 	expect_arrived = expect_refused = answers_due = answers_seen = 0;
-	senseless = stores = false;
+	senseless = stores = sealed = false;
 	MUST(hp3x_tcp_memory_add(rails, bytes + GUARD, REGION, &memory, key) == 0);
 	MUST(hp3x_tcp_endpoint_open(rails, &(struct hp3x_place){0}, description, &endpoint) > 0);
 }
