@@ -6,6 +6,7 @@ usage: guide.py SOURCE_ROOT LIBHP3X
 """
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,10 +19,11 @@ def main():
     with open(os.path.join(SOURCE, "docs/guide/transfer.md"), encoding="utf-8") as f:
         page = f.read()
     function, = re.findall(r"(?m)^```c\n(.*?)^```$", page, re.S)
-    commands, = re.findall(r"(?m)^(?: {4}cc .*\n)(?: {4}.*\n)*", page)
+    commands, = re.findall(r"(?m)^ {4}cd .*\n {4}cc .*\n(?: {4}.*\n)*", page)
     assert commands.count("$(pkg-config --cflags --libs hp3x)") == 1
     with tempfile.TemporaryDirectory() as work:
-        os.symlink(os.path.join(SOURCE, "xfer"), os.path.join(work, "xfer"))
+        shutil.copytree(os.path.join(SOURCE, "xfer/examples"), os.path.join(work, "xfer/examples"))
+        shutil.copy(os.path.join(SOURCE, "xfer/hp3x.h"), os.path.join(work, "xfer"))
         with open(os.path.join(work, "write.c"), "w", encoding="utf-8") as f:
             f.write(function)
         subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", "-c", "write.c", f"-I{SOURCE}/xfer"], cwd=work, check=True)
