@@ -118,6 +118,8 @@ static void flight_succeed(struct hp3x_core *c, struct hp3xc_path *p, struct hp3
 		.length = f->length};
 
 	p->answered = c->now;
+	if (c->now - f->sent <= c->cfg.hang_ns)
+		p->hung = 0;
 	p->bytes += f->length;
 	if (f->imm_number > p->imm_done)
 		p->imm_done = f->imm_number;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/minmax.h"
 
+#define MOST_HUNG   6u /* a patience of 50 ms becomes 3.2 s */
 #define PROBE_HANGS 4u /* a probe may take so many times hang_ns */
 
 void hp3xc_path_init(struct hp3xc_peer *peer, struct hp3xc_path *p, uint32_t number)
@@ -212,12 +213,15 @@ void hp3xc_path_time(struct hp3x_core *c, struct hp3xc_path *p)
 	if (p->stage != HP3XC_UP)
 		limit = p->began + c->cfg.open_ns;
 	if (p->probing)
-		limit = hp3_min_u64(limit, p->probe_sent + PROBE_HANGS * c->cfg.hang_ns);
+		limit = hp3_min_u64(
+			limit, p->probe_sent + (PROBE_HANGS * c->cfg.hang_ns << p->hung));
 	limit = hp3_min_u64(limit, hp3xc_flights_limit(p));
-	if (limit <= c->now)
+	if (limit <= c->now) {
+		p->hung += p->stage == HP3XC_UP && p->hung < MOST_HUNG;
 		hp3xc_path_fail(c, p);
-	else if (limit != UINT64_MAX)
+	} else if (limit != UINT64_MAX) {
 		hp3xc_timer_set(&c->timers, hp3xc_path_timer(c, p), limit);
+	}
 }
 
 static void probe_post(struct hp3x_core *c, struct hp3xc_path *p, struct hp3x_act *act)

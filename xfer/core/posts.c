@@ -20,16 +20,16 @@ static bool may_take_flight(const struct hp3x_core *c, const struct hp3xc_peer *
 static void flight_post(struct hp3x_core *c, struct hp3xc_path *p, struct hp3xc_flight *f)
 {
 	struct hp3xc_op *op = f->op;
-	uint64_t expected = hp3xc_path_finish(c, p, f->length), slow = expected;
+	uint64_t expected = hp3xc_path_finish(c, p, f->length), slow = expected, patience;
 
 	if (!p->estimate.sampled && c->cfg.rail_rate[p->local_rail] == 0)
 		slow = hp3xc_time_of(p->in_flight + f->length, HP3XC_SLOWEST);
 	f->path = p->number;
 	f->sent = c->now;
 	f->due = c->now + expected;
-	f->limit =
-		c->now + HP3XC_HANG_TIMES * slow +
+	patience =
 		hp3xc_estimate_patience(&p->estimate, c->now, c->cfg.hang_least_ns, c->cfg.hang_ns);
+	f->limit = c->now + HP3XC_HANG_TIMES * slow + (patience << p->hung);
 	p->in_flight += f->length;
 	c->rail_in_flight[p->local_rail] += f->length;
 	f->bytes = p->in_flight;

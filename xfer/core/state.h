@@ -130,6 +130,7 @@ struct hp3xc_path {
 	bool shut, fenced; /* of a failed opening: shut at this end, at the other */
 	bool probing; /* a probe is under way */
 	uint32_t probe; /* its number */
+	uint8_t hung; /* times in a row that a slice took too long: each doubles the patience */
 	uint64_t began, up_since, probe_sent, answered; /* answered: last success */
 	uint64_t back_off, retry_at;
 	uint64_t in_flight;

@@ -153,6 +153,22 @@ static void a_steady_path_is_left_soon(void **state)
 	pair_free(p);
 }
 
+/* All paths are so slow that slices seem to hang: others fill the network. */
+static void a_crowded_network_ends_ops(void **state)
+{
+	struct hp3x_core_config c = pair_config();
+	struct pair *p = pair_create(&c);
+
+	pair_run(p, p->now + 50 * MS);
+	p->path[0].rate = p->path[1].rate = 100000; /* a slice takes 655 ms */
+	assert_true(pair_write(p, LENGTH / 4, 5, 1) > 0);
+	pair_run(p, p->now + 10 * SECOND);
+	assert_int_equal(p->n_ended, 1);
+	assert_int_equal(p->ended[0].status, HP3X_OK);
+	assert_int_equal(p->counter[5], 1);
+	pair_free(p);
+}
+
 static void back_off_doubles(void **state)
 {
 	struct hp3x_core_config c = pair_config();
@@ -237,6 +253,7 @@ int main(void)
 		cmocka_unit_test(windows_are_bounded),
 		cmocka_unit_test(a_path_that_returns_is_full_within_two_seconds),
 		cmocka_unit_test(a_steady_path_is_left_soon),
+		cmocka_unit_test(a_crowded_network_ends_ops),
 		cmocka_unit_test(back_off_doubles),
 		cmocka_unit_test(older_openings_count_no_more),
 		cmocka_unit_test(rails_go_and_return),
