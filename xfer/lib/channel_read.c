@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include "app/clock.h"
+#include "base/plain.h"
 #include "xfer/lib/channel.h"
 
 #define KEEPALIVE 1000000000u /* ns, at most */
@@ -75,7 +76,7 @@ static void refusal_take(struct hp3x_peer *peer, uint64_t now, const char *text,
 		return;
 	}
 	snprintf(reason, sizeof(reason), "%.*s", (int)length, text);
-	hp3x_peer_lose(peer, now, reason);
+	hp3x_peer_lose(peer, now, hp3_plain(reason));
 }
 
 static void frame_take(

@@ -4,6 +4,7 @@
  * connections have no effect. A process that is killed is noticed.
  */
 #include <arpa/inet.h>
+#include <endian.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -15,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "two_domains.h"
+#include "xfer/lib/frame.h"
 
 #define CUT_BYTES 5000u /* the relay cuts a connection after so many bytes */
 #define MESSAGES  1000u
@@ -295,6 +297,31 @@ static void a_killed_process_is_noticed(void **state)
 	free(memory);
 }
 
+/* The reason of a peer that refuses is printed: it must not control a terminal. */
+static void a_refusal_is_plain_text(void **state)
+{
+	struct two *t = *state;
+	uint64_t until = deadline_in(PATIENCE);
+	char address[32];
+	int listener = loopback_listen(address), fd;
+	struct {
+		struct hp3x_frame frame;
+		char text[8];
+	} m = {.frame = {.kind = HP3X_FRAME_REFUSE, .length = htole32(8)}, .text = "no\033[2J!"};
+	struct hp3x_peer *p;
+
+	assert_int_equal(hp3x_connect(t->a.domain, address, &p), 0);
+	fd = accept(listener, NULL, NULL);
+	assert_int_equal(send(fd, &m, sizeof(m), MSG_NOSIGNAL), sizeof(m));
+	while (hp3x_peer_state(p) != HP3X_PEER_GONE) {
+		assert_true(deadline_in(0) < until);
+		two_wait(t);
+	}
+	assert_string_equal(hp3x_peer_reason(p), "no?[2J!");
+	close(fd);
+	close(listener);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -305,6 +332,7 @@ int main(void)
 		cmocka_unit_test(nobody_at_the_address),
 		cmocka_unit_test_setup_teardown(
 			stray_connections_have_no_effect, two_setup, two_teardown),
+		cmocka_unit_test_setup_teardown(a_refusal_is_plain_text, two_setup, two_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
