@@ -172,9 +172,12 @@ class Bonded(Wired):
         """The rail on which packets reach endpoint b."""
         before = [packets(link.far, "rx") for link in self.nets]
         got = b.report()["qps"][0]["received"]
-        wait_for("packets", lambda: b.report()["qps"][0]["received"] > got + 100)
-        new = [packets(link.far, "rx") - n for link, n in zip(self.nets, before)]
-        return new.index(max(new))
+
+        def new():
+            return [packets(link.far, "rx") - n for link, n in zip(self.nets, before)]
+        # Packets that the endpoint had not read yet came before.
+        wait_for("packets", lambda: sum(new()) > 100 and b.report()["qps"][0]["received"] > got + 100)
+        return new().index(max(new()))
 
     def is_held(self, d, a, b):
         """Endpoint a has stopped, as its window is full, and hp3d holds all that has not reached endpoint b."""
