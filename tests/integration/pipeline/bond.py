@@ -177,7 +177,8 @@ class Bonded(Wired):
             return [packets(link.far, "rx") - n for link, n in zip(self.nets, before)]
         # Packets that the endpoint had not read yet came before.
         wait_for("packets", lambda: sum(new()) > 100 and b.report()["qps"][0]["received"] > got + 100)
-        return new().index(max(new()))
+        of = new()
+        return of.index(max(of))
 
     def is_held(self, d, a, b):
         """Endpoint a has stopped, as its window is full, and hp3d holds all that has not reached endpoint b."""
