@@ -39,11 +39,12 @@
  *   ended with HP3X_OK, no late copy of its data arrives in the remote memory.
  * - An op with HP3X_OK has added to its counter exactly once when the counter shows it. An op with
  *   another status has added once or not at all.
- * - A counter shows an op after all data of this op have arrived. Ops are not ordered: use a
- *   counter, or a send after the completion.
+ * - A counter shows an op after all data of this op have arrived. After that, no copy of its data
+ *   arrives: the receiver may use the memory for something else. Ops are not ordered: use a counter,
+ *   or a send after the completion.
  *
- * Atomics are not offered: a slice may be sent twice on two rails, and an atomic operation that was
- * executed twice has another result.
+ * Atomics are not offered: a slice without a counter may be sent twice, and an atomic operation
+ * that was executed twice has another result.
  *
  * Threads: all functions may be called from all threads, except that a domain, region or peer must
  * not be used while or after another thread frees it. Callbacks run in the library's thread, or

@@ -97,7 +97,7 @@ void hp3x_core_arrived(
 	hp3xc_flush_check(c, p);
 	k = &p->peer->counts[slot];
 	if (!k->open && k->generation == (named & 1))
-		return; /* a second copy */
+		return; /* repeated, or late */
 	if (!k->open)
 		count_open(p->peer, named);
 	if (k->generation != (named & 1))

@@ -16,19 +16,6 @@
 
 #define TIMEOUT_MS 3000u
 
-static int loopback_listen(char text[32])
-{
-	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-	socklen_t length = sizeof(a);
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
-	assert_int_equal(listen(fd, 16), 0);
-	assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &length), 0);
-	snprintf(text, 32, "127.0.0.1:%u", ntohs(a.sin_port));
-	return fd;
-}
-
 static uint16_t port_of(const char *address)
 {
 	return htons((uint16_t)atoi(strrchr(address, ':') + 1));

@@ -29,19 +29,6 @@ struct relay {
 	pthread_t thread;
 };
 
-static int loopback_listen(char text[32])
-{
-	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-	socklen_t length = sizeof(a);
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
-	assert_int_equal(listen(fd, 16), 0);
-	assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &length), 0);
-	snprintf(text, 32, "127.0.0.1:%u", ntohs(a.sin_port));
-	return fd;
-}
-
 static struct sockaddr_in address_of(const char *text)
 {
 	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};

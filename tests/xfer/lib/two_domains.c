@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
 #include "two_domains.h"
 #include <errno.h>
 #include <poll.h>
@@ -131,4 +135,17 @@ int side_receive(struct side *s, void *data, size_t capacity)
 	}
 	assert_ptr_equal(from, s->peer);
 	return n;
+}
+
+int loopback_listen(char text[32])
+{
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	socklen_t length = sizeof(a);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	assert_int_equal(listen(fd, 16), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &length), 0);
+	snprintf(text, 32, "127.0.0.1:%u", ntohs(a.sin_port));
+	return fd;
 }

@@ -38,3 +38,5 @@ void two_wait(struct two *two);
 /* Different bytes for each `from`. */
 void bytes_fill(uint8_t *bytes, size_t n, uint32_t from);
 uint64_t deadline_in(uint64_t ns);
+/* A listener on any port of 127.0.0.1; writes its address, "127.0.0.1:PORT". */
+int loopback_listen(char text[32]);
