@@ -40,8 +40,8 @@
  * - An op with HP3X_OK has added to its counter exactly once when the counter shows it. An op with
  *   another status has added once or not at all.
  * - A counter shows an op after all data of this op have arrived. After that, no copy of its data
- *   arrives: the receiver may use the memory for something else. Ops are not ordered: use a counter,
- *   or a send after the completion.
+ *   arrives: the receiver may use the memory for something else. Ops are not ordered: use a
+ *   counter, or a send after the completion.
  *
  * Atomics are not offered: a slice without a counter may be sent twice, and an atomic operation
  * that was executed twice has another result.
